@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: the varve authors
+#
+# What all of our own targets share. Nothing here touches a project that embeds varve.
+
+find_package(Threads REQUIRED)
+
+# The NVTX headers are private and optional.
+if(VARVE_CUDA)
+  find_path(VARVE_NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h
+            HINTS ${CUDAToolkit_ROOT} ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
+            PATH_SUFFIXES include targets/x86_64-linux/include)
+endif()
+
+# Sources are C++20; headers stay C++17 for those who include them.
+function(varve_target target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF C_STANDARD 11 CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
+    $<$<BOOL:${VARVE_WERROR}>:-Werror>)
+  if(VARVE_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${VARVE_SANITIZE} -fno-omit-frame-pointer
+                           -fno-sanitize-recover=all)
+    target_link_options(${target} PRIVATE -fsanitize=${VARVE_SANITIZE})
+  endif()
+endfunction()

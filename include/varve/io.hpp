@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Files: traces of other tools in, reports out and in. Target varve::io.
+// Input is taken as hostile: see SECURITY.md for the limits. Every function throws varve::error with the
+// file's name, the place and the cause.
+#ifndef VARVE_IO_HPP
+#define VARVE_IO_HPP
+
+#include <varve/report.hpp>
+#include <varve/trace.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace varve {
+inline namespace v0 {
+
+/// What is wrong with a file: "trace.json.gz: byte 1024: unexpected end of gzip stream".
+class error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct read_options {
+  /// Bytes that a compressed file may unpack to.
+  std::uint64_t max_unpacked = std::uint64_t{4} << 30U;
+  /// Called now and then with bytes done and in all (0: unknown).
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
+};
+
+/// What a file is, from its first bytes.
+enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
+[[nodiscard]] VARVE_API file_kind identify(const std::string& path);
+
+/// Reads a PyTorch profiler (Kineto) trace, plain or gzip.
+[[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
+
+/// Version of the JSON schema that write_json() follows (docs/report-schema.md).
+inline constexpr int report_schema = 1;
+
+/// The report as one JSON document, all times in nanoseconds.
+[[nodiscard]] VARVE_API std::string to_json(const report& r);
+/// Reads what to_json() wrote; equal to the original in every field.
+[[nodiscard]] VARVE_API report read_report(const std::string& path, const read_options& options = {});
+
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_IO_HPP

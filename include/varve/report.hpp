@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// analyze(): a trace in, a report out. Pure: no clock, no files, no device. A report is a value that can
+// be copied, queried, compared and printed. docs/metrics.md defines every measure with a worked example.
+#ifndef VARVE_REPORT_HPP
+#define VARVE_REPORT_HPP
+
+#include <varve/trace.hpp>
+#include <varve/work.hpp>
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+
+/// What a set of times looks like, in nanoseconds. Percentiles are nearest-rank; `deviation` is the
+/// population's standard deviation. All zero when `count` is.
+struct distribution {
+  std::int64_t count = 0;
+  time_ns total = 0;
+  time_ns min = 0;
+  time_ns max = 0;
+  time_ns p50 = 0;
+  time_ns p95 = 0;
+  time_ns p99 = 0;
+  double mean = 0;
+  double deviation = 0;
+};
+
+/// Starved time by what the launching thread did meanwhile.
+struct starved_time {
+  time_ns launching = 0;
+  time_ns graph_building = 0;
+  time_ns synchronising = 0;
+  time_ns allocating = 0;
+  time_ns other = 0;  ///< the engine's own code, or calls that are none of the above
+
+  [[nodiscard]] time_ns total() const noexcept {
+    return launching + graph_building + synchronising + allocating + other;
+  }
+};
+
+/// A wall divided by what one device did in each instant. The parts sum to the wall.
+struct wall_partition {
+  time_ns compute = 0;                ///< busy with kernels that are no collectives
+  time_ns exposed_communication = 0;  ///< busy with collectives, and no compute
+  time_ns exposed_copy = 0;           ///< busy with copies and sets only
+  starved_time starved;               ///< idle, nothing submitted
+  time_ns device_gap = 0;             ///< idle, work submitted
+  time_ns unrecorded = 0;  ///< idle as far as the trace tells, but its records are known to be missing
+  time_ns no_pass = 0;     ///< no pass open (only in the partition of a whole trace)
+
+  [[nodiscard]] time_ns busy() const noexcept { return compute + exposed_communication + exposed_copy; }
+  [[nodiscard]] time_ns wall() const noexcept {
+    return busy() + starved.total() + device_gap + unrecorded + no_pass;
+  }
+};
+
+/// What a set of activities and calls adds up to on one device. Times in nanoseconds.
+struct measures {
+  std::int64_t calls = 0;     ///< instances: ranges, and replays of captured ones
+  time_ns gpu_time = 0;       ///< length of the union of the activities' intervals
+  time_ns kernel_time = 0;    ///< sum of kernel durations, as torch and nsys print it
+  time_ns span = 0;           ///< first start to last end
+  double shared_time = 0;     ///< each instant divided among the rows active in it
+  time_ns alone_time = 0;     ///< instants in which no other row was active
+  time_ns overlap = 0;        ///< cut off kernels that began before their predecessor on the stream ended
+  time_ns host_time = 0;      ///< sum of the ranges' own walls
+  std::int64_t launches = 0;  ///< launching calls that were not captured, a graph launch counting one
+  std::int64_t graph_launches = 0;
+  time_ns launch_time = 0;  ///< inside outermost launching calls that were not captured: "launch (CPU)"
+  time_ns graph_build_time = 0;
+  time_ns synchronise_time = 0;
+  time_ns allocate_time = 0;
+  std::int64_t synchronisations = 0;
+  std::int64_t allocations = 0;
+  std::int64_t kernels = 0;
+  std::int64_t copies = 0;
+  std::int64_t sets = 0;
+  std::int64_t copy_bytes = 0;
+  starved_time starved;    ///< of the gaps that these activities ended
+  time_ns device_gap = 0;  ///< likewise
+  work declared;           ///< by the engine, summed over calls
+  std::int64_t calls_with_work = 0;
+};
+
+/// One row of a view. Its key is (path, phase, model, device[, batch]).
+struct row {
+  std::string path;   ///< "layer 3 / attention" below the pass; a kernel's or category's name
+  std::string label;  ///< last step's name
+  std::int32_t index = no_index;
+  range_kind kind = range_kind::layer;
+  std::string phase;  ///< kind of pass; empty outside any
+  std::string model;  ///< empty when the engine names none
+  std::uint32_t device = 0;
+  std::string batch;            ///< the batch's shape, when asked for
+  std::uint32_t parent = none;  ///< in the same vector; parents come before children
+  std::uint32_t depth = 0;
+
+  measures inclusive;           ///< with what ran in the ranges inside
+  measures exclusive;           ///< without
+  distribution per_call;        ///< GPU time of each call, inclusive
+  distribution launch_latency;  ///< activity start − call start, one each launch (a graph's first node)
+  distribution queue_delay;     ///< activity start − call end where positive, one each launch
+  launch_shape shape;           ///< kernels only: the commonest
+  std::int64_t shapes = 0;      ///< kernels only: how many different ones
+};
+
+/// All passes of one kind and model on one device.
+struct phase_row {
+  std::string phase;  ///< "(trace)" when the trace has no passes and is taken as one
+  std::string model;
+  std::uint32_t device = 0;
+  std::string batch;
+  std::int64_t passes = 0;
+  time_ns wall = 0;          ///< union of the passes' intervals
+  distribution step;         ///< each pass: host begin to the later of host end and last activity's end
+  wall_partition partition;  ///< of `wall`
+  time_ns gpu_span = 0;      ///< first to last device event, which other tools measure idle against
+  std::int64_t prefill_tokens = 0;
+  std::int64_t decode_tokens = 0;
+  std::int64_t sequences = 0;  ///< both sides, summed over passes
+  std::int64_t emitted_tokens = 0;
+  measures total;
+  distribution launch_latency;
+  distribution queue_delay;
+
+  [[nodiscard]] std::int64_t tokens() const noexcept { return prefill_tokens + decode_tokens; }
+  /// wall ÷ busy; 0 when nothing ran.
+  [[nodiscard]] double overhead_ratio() const noexcept {
+    return partition.busy() > 0 ? static_cast<double>(wall) / static_cast<double>(partition.busy()) : 0.0;
+  }
+};
+
+/// One device over the whole trace.
+struct device_row {
+  device_info device;
+  wall_partition partition;  ///< of the makespan: first pass's begin to last pass's end
+  time_ns busy = 0;          ///< union of all activities, in passes or not
+  time_ns kernel_time = 0;
+  time_ns kernel_union = 0;  ///< union of kernels alone
+  time_ns gpu_span = 0;
+  std::int64_t kernels = 0;
+  struct stream {
+    stream_info stream;
+    std::int64_t kernels = 0;
+    time_ns kernel_time = 0;
+    time_ns kernel_union = 0;
+  };
+  std::vector<stream> streams;  ///< that ran anything
+};
+
+/// A request and the passes that served it. Times in nanoseconds, −1 where unknown.
+struct request_row {
+  std::string label;
+  std::int32_t index = no_index;
+  std::int64_t passes = 0;
+  time_ns total = -1;                  ///< begin to end
+  time_ns queue_wait = -1;             ///< begin to the first serving pass's begin
+  time_ns time_to_first_token = -1;    ///< begin to the first serving pass's end
+  time_ns time_per_output_token = -1;  ///< first to last serving pass's end ÷ (passes − 1)
+};
+
+/// What the numbers rest on.
+struct report_quality {
+  double attributed = 0;  ///< share of kernel, copy and set time that belongs to a layer or op
+  std::int64_t activities = 0;
+  std::int64_t matched = 0;          ///< activities whose launch is in the trace
+  std::int64_t unmatched = 0;        ///< no such call: launched before the window, or its record is missing
+  std::int64_t untimed = 0;          ///< start = end = 0 or end < start: counted, never summed
+  std::int64_t negative_delays = 0;  ///< activities that begin before their call: clocks disagree
+  std::int64_t duplicate_correlations = 0;
+  std::int64_t unlabelled_nodes = 0;  ///< graph activities whose node has no label: captured before arming
+  std::int64_t stale_nodes = 0;       ///< graph activities whose label may be of an older version
+  std::int64_t graph_launches_without_kernels = 0;
+  std::int64_t graph_launches_short = 0;  ///< with fewer activities than their siblings
+  std::int64_t clipped_ranges = 0;        ///< open at the session's begin or end
+  bool implicit_pass = false;             ///< no passes marked: the whole trace is taken as one
+  bool live_cpu = false;
+  std::vector<loss> losses;
+  std::vector<collector_status> collectors;
+  std::string clock;
+  time_ns clock_error = 0;
+  time_ns own_overhead = 0;
+};
+
+/// Selects rows. Empty or absent members match everything.
+struct row_query {
+  std::string_view label{};
+  std::optional<std::int32_t> index{};
+  std::string_view phase{};
+  std::string_view model{};
+  std::optional<std::uint32_t> device{};
+  std::string_view path{};
+};
+
+struct VARVE_API report {
+  std::string source;
+  time_ns begin = 0;
+  time_ns end = 0;
+  std::optional<time_ns> unprofiled_wall;  ///< as given in analyze_options
+  std::vector<device_row> devices;
+  std::vector<phase_row> phases;
+  std::vector<row> layers;      ///< by label path: one tree a phase; work outside any layer has an empty path
+  std::vector<row> labels;      ///< by label name alone, wherever it stands and whatever its index; no tree
+  std::vector<row> kernels;     ///< by kernel, copy or set name
+  std::vector<row> categories;  ///< attention, linear, collective, copy, …
+  std::vector<request_row> requests;
+  report_quality quality;
+
+  /// The matching row of `layers` with the most GPU time, or nullptr.
+  [[nodiscard]] const row* find(const row_query& query) const noexcept;
+  /// All matching rows of `layers`, in the report's order.
+  [[nodiscard]] std::vector<const row*> select(const row_query& query) const;
+  /// Wall of the profiled passes ÷ unprofiled_wall; 0 when that is not given.
+  [[nodiscard]] double inflation() const noexcept;
+};
+
+struct analyze_options {
+  bool by_batch = false;                     ///< rows and phases apart for each batch shape
+  std::optional<time_ns> unprofiled_wall{};  ///< wall of the same passes without varve
+};
+
+/// The report of a trace. Deterministic; throws only std::bad_alloc.
+[[nodiscard]] VARVE_API report analyze(const trace& t, const analyze_options& options = {});
+
+/// "attention", "linear", "normalisation", "activation", "kv cache", "router", "embedding", "sampling",
+/// "collective", "copy" or "other", from a kernel's name.
+[[nodiscard]] VARVE_API std::string_view kernel_category(std::string_view kernel_name) noexcept;
+
+enum class view : std::uint8_t { layer, label, phase, kernel, category };
+enum class sort_key : std::uint8_t {
+  gpu_time,
+  calls,
+  average,
+  maximum,
+  launches,
+  launch_time,
+  starved,
+  order
+};
+
+struct table_options {
+  view by = view::layer;
+  sort_key sort = sort_key::gpu_time;
+  std::size_t top = 0;       ///< at most this many rows a phase; 0: all
+  double fold_below = 0.01;  ///< rows with a smaller share of their phase's GPU time become one line
+  std::string filter;        ///< only rows whose path holds this text
+  int width = 0;             ///< columns of the terminal; 0: as wide as the table needs
+  bool colour = false;
+  bool header = true;  ///< phases, partition and quality around the rows
+};
+
+/// The report as text, for people. Names are stripped of control characters.
+[[nodiscard]] VARVE_API std::string to_table(const report& r, const table_options& options = {});
+VARVE_API std::ostream& operator<<(std::ostream& out, const report& r);
+
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_REPORT_HPP

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// A session: from its start to its stop, markers and collectors record.
+//
+//     varve::session session;
+//     ... run the engine ...
+//     const varve::report report = varve::analyze(session.stop());
+#ifndef VARVE_SESSION_HPP
+#define VARVE_SESSION_HPP
+
+#include <varve/trace.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+
+class collector;
+
+enum class log_level : std::uint8_t { info, warning, error };
+
+struct session_options {
+  /// Cap on the memory of undrained marker events, all threads together, in bytes; rounded up to 64 KiB.
+  /// When it is full, whole ranges are dropped and counted.
+  std::size_t marker_memory = std::size_t{16} << 20U;
+  /// Cap on the memory of the records that are kept, in bytes; what comes later is counted, not kept.
+  std::size_t trace_memory = std::size_t{1} << 30U;
+  /// Called for what is worth a line in a log, from any thread, never from a marker. None: silence.
+  /// What it throws is ignored.
+  std::function<void(log_level, std::string_view)> log;
+  /// Sources beside the built-in ones; they are started and stopped with the session.
+  std::vector<std::shared_ptr<collector>> collectors;
+};
+
+/// How a session and its sources fare.
+struct session_status {
+  bool running = false;
+  std::string error;                         ///< why the session does not run; empty when it does or has
+  std::vector<collector_status> collectors;  ///< one each, the unavailable ones with the reason
+  std::vector<loss> losses;                  ///< so far
+  std::string clock;                         ///< "invariant TSC", "CLOCK_MONOTONIC", …, and why
+  double marker_ns = 0;  ///< what one begin and end cost on this machine, measured at start
+};
+
+/// Records from construction to stop(). One session runs in a process at a time: a second one is refused,
+/// its status().error names the cause, and its trace says so too. The constructor does not throw. stop(),
+/// snapshot() and status() may be called from any thread; the object itself is not to be moved meanwhile.
+class VARVE_API session {
+ public:
+  session() : session(session_options{}) {}
+  explicit session(session_options options) noexcept;
+  session(session&&) noexcept;
+  session& operator=(session&&) noexcept;
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+  /// Stops a running session; its records are discarded.
+  ~session();
+
+  /// Stops recording and hands over what was recorded. A second call gives an empty trace. May allocate;
+  /// takes time in proportion to what is still undrained.
+  [[nodiscard]] trace stop();
+  /// A copy of what has been recorded until now; recording goes on. Ranges still open end at its moment
+  /// and say so.
+  [[nodiscard]] trace snapshot();
+  [[nodiscard]] session_status status() const;
+  [[nodiscard]] explicit operator bool() const noexcept;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_SESSION_HPP

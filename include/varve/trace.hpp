@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The plain records that every collector and importer produces and that analyze() reads. Nothing
+// after a trace knows where it came from. All times are nanoseconds on the trace's one clock. Records
+// of which there are millions are columns; the others are rows.
+//
+// A trace is a value: copyable, movable, not synchronised. Concurrent reads are safe.
+#ifndef VARVE_TRACE_HPP
+#define VARVE_TRACE_HPP
+
+#include <varve/varve.h>
+#include <varve/work.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+
+/// Nanoseconds on the trace's clock, or a length in nanoseconds.
+using time_ns = std::int64_t;
+
+/// "None" for every index into a table of a trace.
+inline constexpr std::uint32_t none = 0xFFFFFFFFU;
+/// "None" for the narrow indices (threads, streams). Index 65534 stands for all beyond the table.
+inline constexpr std::uint16_t narrow_none = 0xFFFFU;
+/// A label without an index.
+inline constexpr std::int32_t no_index = VARVE_NO_INDEX;
+
+enum class range_kind : std::uint8_t { phase, layer, op, request };
+
+/// What a call on the host did. Only launch and graph_launch are launching calls.
+enum class call_kind : std::uint8_t {
+  launch,
+  graph_launch,
+  copy,
+  set,
+  synchronise,
+  allocate,
+  graph_build,  ///< graph construction, instantiation and update
+  event,
+  host_function,
+  other
+};
+
+enum class activity_kind : std::uint8_t {
+  kernel,
+  copy,
+  set,
+  graph,  ///< one record for a whole graph launch, its kernels unknown
+  other
+};
+
+/// Texts, each stored once. Views stay valid for the life of the table, also when it grows or moves.
+class VARVE_API string_table {
+ public:
+  string_table() = default;
+  string_table(const string_table& other);
+  string_table& operator=(const string_table& other);
+  string_table(string_table&&) noexcept = default;
+  string_table& operator=(string_table&&) noexcept = default;
+  ~string_table() = default;
+
+  /// The id of `text`, added if new.
+  std::uint32_t intern(std::string_view text);
+  /// The id of `text`, or `none`.
+  [[nodiscard]] std::uint32_t find(std::string_view text) const noexcept;
+  /// The text with this id; empty for an id that is not in the table.
+  [[nodiscard]] std::string_view operator[](std::uint32_t id) const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
+
+ private:
+  std::deque<std::string> texts_;
+  std::unordered_map<std::string_view, std::uint32_t> ids_;
+};
+
+/// One step of a label path: a named, optionally indexed range inside its parent.
+struct label_node {
+  std::uint32_t parent = none;  ///< index of the enclosing label, always smaller than its own
+  std::uint32_t name = none;    ///< in trace::strings
+  std::int32_t index = no_index;
+  range_kind kind = range_kind::layer;
+};
+
+/// All label paths of a trace as one tree: a path is the index of its last step.
+class VARVE_API label_table {
+ public:
+  /// The index of the path `parent` / (kind, name, index), added if new.
+  std::uint32_t intern(const label_node& node);
+  [[nodiscard]] const label_node& operator[](std::uint32_t label) const noexcept { return nodes_[label]; }
+  [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
+
+ private:
+  struct hash {
+    std::size_t operator()(const label_node& node) const noexcept;
+  };
+  struct equal {
+    bool operator()(const label_node& a, const label_node& b) const noexcept;
+  };
+  std::vector<label_node> nodes_;
+  std::unordered_map<label_node, std::uint32_t, hash, equal> ids_;
+};
+
+/// One instance of a marker, or of an annotation of a foreign trace.
+struct range {
+  time_ns begin = 0;
+  time_ns end = 0;
+  std::uint32_t label = none;   ///< its full label path
+  std::uint32_t parent = none;  ///< the enclosing range's index in trace::ranges
+  std::uint16_t thread = narrow_none;
+  range_kind kind = range_kind::layer;
+  bool clipped_begin = false;  ///< was open before the session began: `begin` is the session's
+  bool clipped_end = false;    ///< was still open at the end of its thread or of the session
+};
+
+/// A number that a pass carries (varve_attribute), as last set.
+struct range_attribute {
+  std::uint32_t range = none;
+  varve_attribute key = VARVE_PREFILL_TOKENS;
+  std::int64_t value = 0;
+};
+
+/// One sequence of a pass's batch, for what depends on each one's length (attention windows).
+struct sequence_shape {
+  std::uint32_t range = none;
+  bool decode = false;
+  std::uint32_t tokens = 0;   ///< query tokens
+  std::uint32_t context = 0;  ///< tokens attended to by the last query
+};
+
+/// The model that a pass belongs to.
+struct range_model {
+  std::uint32_t range = none;
+  std::uint32_t name = none;
+};
+
+/// Work that the engine declared for a range; several entries of one range add up.
+struct range_work {
+  std::uint32_t range = none;
+  work declared;
+};
+
+/// A pass that served a request.
+struct request_link {
+  std::uint32_t request = none;
+  std::uint32_t pass = none;
+};
+
+struct thread_info {
+  std::uint64_t id = 0;  ///< as the operating system counts it
+  std::uint32_t process = 0;
+  std::string name;
+};
+
+struct stream_info {
+  std::uint32_t device = 0;
+  std::uint64_t context = 0;
+  std::uint64_t stream = 0;
+};
+
+struct device_info {
+  std::uint32_t id = 0;
+  std::string name;                     ///< as the device prints it; empty when unknown
+  std::int32_t multiprocessors = 0;     ///< 0 when unknown
+  std::int32_t compute_capability = 0;  ///< 90 for 9.0; 0 when unknown
+  std::int64_t memory_bytes = 0;
+};
+
+/// Grid, block and resources of a kernel; interned, since few differ.
+struct launch_shape {
+  std::uint32_t grid[3] = {0, 0, 0};
+  std::uint32_t block[3] = {0, 0, 0};
+  std::uint32_t registers = 0;             ///< per thread
+  std::uint32_t static_shared_memory = 0;  ///< bytes per block
+  std::uint32_t dynamic_shared_memory = 0;
+};
+
+/// A node of a graph with the label path that was open when it was captured.
+struct graph_node {
+  std::uint64_t id = 0;  ///< as activities carry it
+  std::uint32_t label = none;
+  bool stale = false;  ///< the executable was updated and the match could not be shown
+  work declared;       ///< work declared at capture in the innermost range, shared by its nodes
+};
+
+/// Calls on the host, one column a field.
+struct VARVE_API call_columns {
+  std::vector<time_ns> begin;
+  std::vector<time_ns> end;
+  std::vector<std::uint32_t> correlation;  ///< 0: none
+  std::vector<std::uint32_t> range;        ///< innermost open range at the call, or none
+  std::vector<std::uint16_t> thread;
+  std::vector<call_kind> kind;
+  std::vector<std::uint8_t> captured;  ///< 1 when the call only recorded a graph node
+
+  [[nodiscard]] std::size_t size() const noexcept { return begin.size(); }
+  void reserve(std::size_t n);
+};
+
+/// Work on devices, one column a field.
+struct VARVE_API activity_columns {
+  std::vector<time_ns> begin;
+  std::vector<time_ns> end;
+  std::vector<std::uint32_t> correlation;  ///< of the call that launched it; 0: none
+  std::vector<std::uint32_t> name;         ///< in trace::strings
+  std::vector<std::uint32_t> node;         ///< in trace::graph_nodes, or none
+  std::vector<std::uint32_t>
+      detail;  ///< kernels: in trace::shapes; copies and sets: in trace::bytes; or none
+  std::vector<std::uint16_t> stream;  ///< in trace::streams
+  std::vector<activity_kind> kind;
+
+  [[nodiscard]] std::size_t size() const noexcept { return begin.size(); }
+  void reserve(std::size_t n);
+};
+
+/// Something that was dropped, unmatched or repaired, and how often. Nothing is lost silently.
+struct loss {
+  std::string what;   ///< "marker ranges dropped: buffer full"
+  std::string where;  ///< collector, thread or file
+  std::uint64_t count = 0;
+};
+
+enum class collector_state : std::uint8_t { running, stopped, unavailable };
+
+/// A source of records and how it fared.
+struct collector_status {
+  std::string name;  ///< "markers", "host", "cupti", "pytorch"
+  std::string version;
+  collector_state state = collector_state::stopped;
+  std::string detail;  ///< why it is unavailable and what to do, or what it found
+};
+
+/// One call on the host, as add_call() takes it.
+struct call {
+  time_ns begin = 0;
+  time_ns end = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t range = none;
+  std::uint16_t thread = narrow_none;
+  call_kind kind = call_kind::launch;
+  bool captured = false;
+};
+
+/// One piece of work on a device, as add_activity() takes it.
+struct activity {
+  time_ns begin = 0;
+  time_ns end = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t name = none;
+  std::uint32_t node = none;
+  std::uint32_t detail = none;
+  std::uint16_t stream = narrow_none;
+  activity_kind kind = activity_kind::kernel;
+};
+
+struct VARVE_API trace {
+  string_table strings;
+  label_table labels;
+
+  std::vector<range> ranges;  ///< parents before children
+  std::vector<range_attribute> attributes;
+  std::vector<sequence_shape> sequences;
+  std::vector<range_model> models;
+  std::vector<range_work> works;
+  std::vector<request_link> requests;
+
+  call_columns calls;
+  activity_columns activities;
+  std::vector<graph_node> graph_nodes;
+  std::vector<launch_shape> shapes;
+  std::vector<std::int64_t> bytes;  ///< sizes of copies and sets
+
+  std::vector<thread_info> threads;
+  std::vector<stream_info> streams;
+  std::vector<device_info> devices;
+
+  std::vector<loss> losses;
+  std::vector<collector_status> collectors;
+
+  std::string source;       ///< "session", or the file's name
+  std::string clock;        ///< name of the clock behind the times
+  time_ns clock_error = 0;  ///< bound on the disagreement of host and device times; 0: one clock
+  time_ns begin = 0;        ///< of the recorded window
+  time_ns end = 0;
+  time_ns own_overhead = 0;  ///< host time that varve itself took on the engine's threads, estimated
+  bool live_cpu = false;     ///< activities ran on the host's own cores: idle measures its scheduler too
+
+  void add_call(const call& record);
+  void add_activity(const activity& record);
+  /// Index in `streams`, added if new; 65534 when there are more than that.
+  std::uint16_t intern_stream(const stream_info& stream);
+  std::uint16_t intern_thread(std::uint64_t id, std::uint32_t process = 0);
+  std::uint32_t intern_shape(const launch_shape& shape);
+  std::uint32_t intern_bytes(std::int64_t count);
+  /// Adds to the entry of the same `what` and `where`; nothing when `count` is 0.
+  void lose(std::string_view what, std::string_view where, std::uint64_t count = 1);
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> interned_;  // streams, threads, shapes, byte counts
+};
+
+/// Sets the range of every call that has none to the innermost range on the call's thread whose
+/// interval holds the middle of the call. For sources that join markers and launches by time.
+VARVE_API void join_calls_to_ranges(trace& t);
+
+/// "decode / layer 3 / attention": the path's steps, outermost first, with `separator` between them.
+VARVE_API std::string label_text(const trace& t, std::uint32_t label, std::string_view separator = " / ");
+
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_TRACE_HPP
