@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: the varve authors
  *
- * An engine in C: one prefill and three decode passes of two layers. Leaves its report in the file argv[1]. */
+ * An engine in C: one prefill and three decode passes of two layers. Leaves its report in the file argv[1].
+ */
 #include <stdio.h>
 #include <varve/varve.h>
 

@@ -29,8 +29,9 @@ std::string report_of(const std::string& engine) {
 
 // What both engines do: prefill and decode, attention and mlp, with the indices 0 and 1.
 TEST(an_engine_in_c17, leaves_a_report_of_its_layers) {
-  EXPECT_THAT(report_of(VARVE_ENGINE_C17), AllOf(HasSubstr("prefill"), HasSubstr("decode"), HasSubstr("target"),
-                                                 HasSubstr("attention"), HasSubstr("mlp"), HasSubstr("rope")));
+  EXPECT_THAT(report_of(VARVE_ENGINE_C17),
+              AllOf(HasSubstr("prefill"), HasSubstr("decode"), HasSubstr("target"), HasSubstr("attention"),
+                    HasSubstr("mlp"), HasSubstr("rope")));
 }
 
 TEST(an_engine_in_c17, leaves_a_report_that_others_cannot_read) {
@@ -47,8 +48,8 @@ TEST(an_engine_in_c17, is_told_why_a_report_could_not_be_written) {
 }
 
 TEST(an_engine_in_cxx17, finds_its_layers_in_the_report_and_prints_it) {
-  EXPECT_THAT(report_of(VARVE_ENGINE_CXX17), AllOf(HasSubstr("prefill"), HasSubstr("decode"),
-                                                   HasSubstr("attention"), HasSubstr("mlp")));
+  EXPECT_THAT(report_of(VARVE_ENGINE_CXX17),
+              AllOf(HasSubstr("prefill"), HasSubstr("decode"), HasSubstr("attention"), HasSubstr("mlp")));
 }
 
 }  // namespace

@@ -29,9 +29,9 @@ TEST(disabled_markers, record_nothing_beside_enabled_ones_that_do) {
   EXPECT_TRUE(session.snapshot().ranges.empty());
   EXPECT_EQ(mixed_on(), 3);  // of the pass, the layer and the handle
   const varve::trace trace = session.stop();
-  EXPECT_THAT(labels(trace), UnorderedElementsAre("request 0", "mixed", "mixed / layer 0", "mixed / layer 0 / op 0",
-                                                  "mixed / attention 0", "mixed / mlp 0", "mixed / handle 0",
-                                                  "mixed / c 0"));
+  EXPECT_THAT(labels(trace), UnorderedElementsAre("request 0", "mixed", "mixed / layer 0",
+                                                  "mixed / layer 0 / op 0", "mixed / attention 0",
+                                                  "mixed / mlp 0", "mixed / handle 0", "mixed / c 0"));
   EXPECT_EQ(trace.requests.size(), 1U);
   EXPECT_EQ(trace.models.size(), 1U);
 }

@@ -28,12 +28,14 @@ class nvtx : public testing::Test {
   void SetUp() override { take(); }
 
   static std::vector<nvtx_event> take() {
+    std::vector<nvtx_event> events;
     void* tool = ::dlopen(VARVE_NVTX_TOOL, RTLD_NOW | RTLD_LOCAL);
     if (tool == nullptr) {
       ADD_FAILURE() << ::dlerror();
-      return {};
+      return events;
     }
-    return reinterpret_cast<nvtx_tool_take_function*>(::dlsym(tool, nvtx_tool_take_name))();
+    reinterpret_cast<nvtx_tool_take_function*>(::dlsym(tool, nvtx_tool_take_name))(events);
+    return events;
   }
 
   static std::string line(const nvtx_event& event) {
@@ -71,8 +73,8 @@ void forward_pass() {
 }
 
 constexpr auto forward_pass_lines = [] {
-  return ElementsAre("push decode", "push layer 0", "push norm", "pop", "pop", "push layer 1", "push norm", "pop",
-                     "pop", "pop");
+  return ElementsAre("push decode", "push layer 0", "push norm", "pop", "pop", "push layer 1", "push norm",
+                     "pop", "pop", "pop");
 };
 
 TEST_F(nvtx, sees_nested_ranges_without_a_session) {

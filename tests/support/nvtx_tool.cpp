@@ -99,13 +99,14 @@ void NVTX_API end(nvtxDomainHandle_t domain, nvtxRangeId_t range) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) std::vector<nvtx_event> nvtx_tool_take() {
+extern "C" __attribute__((visibility("default"))) void nvtx_tool_take(std::vector<nvtx_event>& out) {
   state& s = the_state();
   const std::scoped_lock lock{s.mutex};
-  return std::exchange(s.events, {});
+  out = std::exchange(s.events, {});
 }
 
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t table) {
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    NvtxGetExportTableFunc_t table) {
   const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(table(NVTX_ETID_CALLBACKS));
   NvtxFunctionTable functions = nullptr;
   unsigned size = 0;

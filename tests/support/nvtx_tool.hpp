@@ -18,8 +18,8 @@ struct nvtx_event {
   std::thread::id thread;
 };
 
-/// Exported by the tool under this name: all events until now, in order, and forgets them.
-using nvtx_tool_take_function = std::vector<nvtx_event>();
+/// Exported by the tool under this name: moves all events until now, in order, to `out`.
+using nvtx_tool_take_function = void(std::vector<nvtx_event>& out);
 inline constexpr const char* nvtx_tool_take_name = "nvtx_tool_take";
 
 #endif  // VARVE_TESTS_SUPPORT_NVTX_TOOL_HPP

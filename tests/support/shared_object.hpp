@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
-#ifndef VARVE_TESTS_SUPPORT_MODULE_HPP
-#define VARVE_TESTS_SUPPORT_MODULE_HPP
+#ifndef VARVE_TESTS_SUPPORT_SHARED_OBJECT_HPP
+#define VARVE_TESTS_SUPPORT_SHARED_OBJECT_HPP
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -10,15 +10,15 @@
 #include <utility>
 
 /// A shared object, loaded as engines load their plugins: with local symbols.
-class module {
+class shared_object {
  public:
-  explicit module(std::string path)
+  explicit shared_object(std::string path)
       : path_{std::move(path)}, handle_{::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL)} {
     EXPECT_NE(handle_, nullptr) << ::dlerror();
   }
-  module(const module&) = delete;
-  module& operator=(const module&) = delete;
-  ~module() { unload(); }
+  shared_object(const shared_object&) = delete;
+  shared_object& operator=(const shared_object&) = delete;
+  ~shared_object() { unload(); }
 
   /// Afterwards its code and literals are gone from the process.
   void unload() {
@@ -40,4 +40,4 @@ class module {
   void* handle_;
 };
 
-#endif  // VARVE_TESTS_SUPPORT_MODULE_HPP
+#endif  // VARVE_TESTS_SUPPORT_SHARED_OBJECT_HPP
