@@ -40,8 +40,8 @@ inline namespace v0 {
 class name {
  public:
   template <std::size_t N>
-  VARVE_CONSTEVAL name(const char (&literal)[N]) noexcept
-      : text_{literal} {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  VARVE_CONSTEVAL name(const char (&literal)[N]) noexcept : text_{literal} {}
   template <std::size_t N>
   name(char (&buffer)[N]) = delete;  // a buffer may change or die: use varve::label
 
@@ -76,9 +76,8 @@ class phase_kind {
   VARVE_CONSTEVAL explicit phase_kind(const char (&literal)[N]) noexcept
       : text_{literal}, prefill_{std::string_view{literal} == VARVE_PREFILL} {}
   [[nodiscard]] constexpr const char* c_str() const noexcept { return text_; }
-  constexpr operator std::string_view() const noexcept {
-    return text_;
-  }  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr operator std::string_view() const noexcept { return text_; }
   [[nodiscard]] constexpr bool is_prefill() const noexcept { return prefill_; }
 
  private:
