@@ -105,6 +105,7 @@ extern "C" __attribute__((visibility("default"))) void nvtx_tool_take(std::vecto
   out = std::exchange(s.events, {});
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that NVTX looks for
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     NvtxGetExportTableFunc_t table) {
   const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(table(NVTX_ETID_CALLBACKS));
