@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// An executable and its plugins share one recorder, whichever compiler built them and whenever they go.
+// An executable and its plugins share one recorder, whichever compiler built them and whenever they go. The
+// plugin "other" is built by the compiler that the build does not use, where there is one.
+#include <varve/collector.hpp>
 #include <varve/varve.hpp>
 
 #include "support/shared_object.hpp"
@@ -9,14 +11,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <thread>
 
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
-using testing::UnorderedElementsAreArray;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 void run(const shared_object& plugin, int index) { plugin.function<void(int)>("plugin_run")(index); }
 
@@ -28,13 +33,13 @@ std::vector<std::string> paths(const varve::trace& t) {
   return out;
 }
 
-TEST(one_recorder, serves_the_executable_and_two_plugins_of_each_compiler) {
+TEST(one_recorder, serves_the_executable_and_three_plugins) {
   const shared_object a{VARVE_PLUGIN_ALPHA};
   const shared_object b{VARVE_PLUGIN_BETA};
-  std::vector<std::string> expected = {"decode",           "decode / executable 0",
-                                       "decode / alpha 1", "decode / alpha 1 / alpha op",
-                                       "beta 2",           "beta 2 / beta op"};
-  EXPECT_EQ(a.function<const void*()>("plugin_state")(), &varve_state_);
+  const shared_object c{VARVE_PLUGIN_OTHER};
+  for (const shared_object* plugin : {&a, &b, &c}) {
+    EXPECT_EQ(plugin->function<const void*()>("plugin_state")(), &varve_state_);
+  }
 
   varve::session session;
   ASSERT_TRUE(session) << session.status().error;
@@ -43,26 +48,27 @@ TEST(one_recorder, serves_the_executable_and_two_plugins_of_each_compiler) {
     { const varve::layer own{"executable", 0}; }
     run(a, 1);
     std::thread{[&] { run(b, 2); }}.join();  // no pass is open on that thread
-#if defined(VARVE_PLUGIN_OTHER)
-    const shared_object other{VARVE_PLUGIN_OTHER};
-    run(other, 3);
-    expected.insert(expected.end(), {"decode / other 3", "decode / other 3 / other op"});
-#endif
+    run(c, 3);
   }
   const varve::trace trace = session.stop();
-  EXPECT_THAT(paths(trace), UnorderedElementsAreArray(expected));
+  EXPECT_THAT(paths(trace), UnorderedElementsAre("decode", "decode / executable 0", "decode / alpha 1",
+                                                 "decode / alpha 1 / alpha op", "beta 2", "beta 2 / beta op",
+                                                 "decode / other 3", "decode / other 3 / other op"));
   EXPECT_TRUE(trace.losses.empty()) << trace.losses.front().what;
 }
 
-TEST(one_recorder, keeps_the_names_of_a_plugin_that_was_unloaded) {
+TEST(one_recorder, keeps_the_names_of_plugins_that_were_unloaded) {
   varve::session session;
   ASSERT_TRUE(session) << session.status().error;
-  {
-    shared_object plugin{VARVE_PLUGIN_ALPHA};
+  std::vector<std::string> expected;
+  for (const char* path : {VARVE_PLUGIN_ALPHA, VARVE_PLUGIN_OTHER}) {
+    shared_object plugin{path};
     run(plugin, 1);
+    const std::string layer = plugin.function<const char*()>("plugin_layer")();
+    expected.insert(expected.end(), {layer + " 1", layer + " 1 / " + layer + " op"});
     plugin.unload();
   }
-  EXPECT_THAT(paths(session.stop()), ElementsAre("alpha 1", "alpha 1 / alpha op"));
+  EXPECT_THAT(paths(session.stop()), ElementsAreArray(expected));
 }
 
 // The second plugin's literals are likely to lie where the first one's were: a name remembered by its
@@ -82,52 +88,88 @@ TEST(one_recorder, tells_plugins_apart_that_are_loaded_one_after_another_at_the_
                           "alpha 2", "alpha 2 / alpha op", "gamma 2", "gamma 2 / gamma op"));
 }
 
-TEST(one_recorder, keeps_the_names_of_a_plugin_that_was_unloaded_while_armed_only) {
+TEST(one_recorder, keeps_the_labels_of_a_graph_that_a_plugin_captured_before_it_was_unloaded) {
+  varve::host_device device{{0, "test device", 0, 0, 0}};
   ASSERT_TRUE(varve::arm());
+  std::uint64_t node = 0;
   {
     const shared_object plugin{VARVE_PLUGIN_ALPHA};
-    run(plugin, 1);
+    node = plugin.function<std::uint64_t(varve::host_device&, int)>("plugin_capture")(device, 1);
   }
   varve::session session;
   ASSERT_TRUE(session) << session.status().error;
   {
-    const shared_object plugin{VARVE_PLUGIN_GAMMA};
-    run(plugin, 2);
+    const varve::host_call replay{device, varve::call_kind::graph_launch};
+    const std::uint64_t now = varve::clock_ticks();
+    device.report({0, replay.correlation(), "kernel", now, now + 1, varve::activity_kind::kernel, node});
   }
-  EXPECT_THAT(paths(session.stop()), ElementsAre("gamma 2", "gamma 2 / gamma op"));
+  const varve::trace trace = session.stop();
+  ASSERT_EQ(trace.graph_nodes.size(), 1U);
+  EXPECT_EQ(varve::label_text(trace, trace.graph_nodes[0].label), "alpha 1");
   varve::disarm();
 }
 
-TEST(second_copy, of_the_library_is_refused_and_named) {
-  varve::session session;
-  ASSERT_TRUE(session) << session.status().error;
-  const shared_object plugin{VARVE_SECOND_COPY};
-  ASSERT_NE(plugin.function<const void*()>("plugin_state")(), &varve_state_) << "not a second copy";
-
-  char error[1024] = "";
-  plugin.function<void(char*, std::size_t)>("plugin_session")(error, sizeof error);
-  EXPECT_THAT(error, HasSubstr("copy of varve"));
-  EXPECT_THAT(error, HasSubstr("libvarve.so"));  // which one is active
-  EXPECT_EQ(plugin.function<int()>("plugin_arm")(), -1);
-
-  // The one that is active says so too, with the name of the other.
-  const varve::session_status status = session.status();
-  const bool named = std::any_of(status.losses.begin(), status.losses.end(), [](const varve::loss& l) {
-    return l.where.find("second_copy") != std::string::npos;
-  });
-  EXPECT_TRUE(named) << "no loss names the second copy";
-  run(plugin, 1);
-  EXPECT_THAT(paths(session.stop()), ElementsAre());
+// The collectors' states that tell of second copies of the library.
+std::vector<std::string> second_copies(const std::vector<varve::collector_status>& collectors) {
+  std::vector<std::string> out;
+  for (const varve::collector_status& c : collectors) {
+    if (c.name == "second copy of varve") {
+      EXPECT_EQ(c.state, varve::collector_state::unavailable);
+      out.push_back(c.detail);
+    }
+  }
+  return out;
 }
 
-TEST(second_copy, that_is_never_used_does_no_harm) {
-  const shared_object plugin{VARVE_SECOND_COPY};
-  run(plugin, 1);
+TEST(second_copy, is_not_seen_where_plugins_share_the_library) {
+  const shared_object plugin{VARVE_PLUGIN_ALPHA};
   varve::session session;
   ASSERT_TRUE(session) << session.status().error;
-  EXPECT_TRUE(session.status().error.empty());
+  EXPECT_THAT(second_copies(session.status().collectors), IsEmpty());
+  EXPECT_THAT(second_copies(session.stop().collectors), IsEmpty());
+}
+
+TEST(second_copy, is_named_by_the_session_and_its_markers_are_not_taken_for_ours) {
+  const shared_object plugin{VARVE_SECOND_COPY};
+  ASSERT_NE(plugin.function<const void*()>("plugin_state")(), &varve_state_) << "not a second copy";
+  std::vector<std::string> log;
+  varve::session_options options;
+  options.log = [&](varve::log_level, std::string_view line) { log.emplace_back(line); };
+  varve::session session{options};
+  ASSERT_TRUE(session) << session.status().error;
+  EXPECT_THAT(second_copies(session.status().collectors),
+              ElementsAre(AllOf(HasSubstr("libsecond_copy.so"), HasSubstr("link it against"))));
+  EXPECT_THAT(log, Contains(HasSubstr("libsecond_copy.so")));
+
   { const varve::layer own{"executable", 0}; }
-  EXPECT_THAT(paths(session.stop()), ElementsAre("executable 0"));
+  run(plugin, 1);
+  const varve::trace trace = session.stop();
+  EXPECT_THAT(paths(trace), ElementsAre("executable 0"));
+  EXPECT_THAT(second_copies(trace.collectors), ElementsAre(HasSubstr("libsecond_copy.so")));
+}
+
+TEST(second_copy, is_named_too_when_it_comes_while_the_session_runs) {
+  varve::session session;
+  ASSERT_TRUE(session) << session.status().error;
+  const shared_object plugin{VARVE_SECOND_COPY};
+  EXPECT_THAT(second_copies(session.status().collectors), ElementsAre(HasSubstr("libsecond_copy.so")));
+  EXPECT_THAT(second_copies(session.stop().collectors), ElementsAre(HasSubstr("libsecond_copy.so")));
+}
+
+TEST(second_copy, names_the_shared_library_in_its_own_status) {
+  const shared_object plugin{VARVE_SECOND_COPY};
+  const auto described = plugin.function<void(char*, std::size_t)>("plugin_session");
+  char text[1024] = "";
+  described(text, sizeof text);
+  EXPECT_THAT(text, HasSubstr("libvarve.so"));
+}
+
+TEST(second_copy, is_what_arming_fails_for) {
+  EXPECT_TRUE(varve::arm());
+  const shared_object plugin{VARVE_SECOND_COPY};
+  EXPECT_FALSE(varve::arm());
+  EXPECT_EQ(plugin.function<int()>("plugin_arm")(), -1);
+  varve::disarm();
 }
 
 TEST(version, of_the_library_is_that_of_the_headers_and_of_the_build) {

@@ -3,6 +3,7 @@
 //
 // A plugin of an engine: a shared object with hidden visibility that marks its own layers. Built several
 // times, by both compilers, with another PLUGIN_LAYER each.
+#include <varve/collector.hpp>
 #include <varve/varve.hpp>
 
 #define PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
@@ -10,6 +11,11 @@
 PLUGIN_EXPORT void plugin_run(int index) {
   const varve::layer layer{PLUGIN_LAYER, index};
   const varve::op op{PLUGIN_LAYER " op"};
+}
+
+PLUGIN_EXPORT std::uint64_t plugin_capture(varve::host_device& device, int index) {
+  const varve::layer layer{PLUGIN_LAYER, index};
+  return device.capture_node();
 }
 
 PLUGIN_EXPORT const char* plugin_layer() { return PLUGIN_LAYER; }

@@ -14,9 +14,13 @@ PLUGIN_EXPORT void plugin_run(int index) { const varve::layer layer{"in the seco
 
 PLUGIN_EXPORT int plugin_arm() { return varve_arm(); }
 
-// Starts a session of this copy and says how it fares.
-PLUGIN_EXPORT void plugin_session(char* error, std::size_t size) {
+// What a session of this copy says of its collectors.
+PLUGIN_EXPORT void plugin_session(char* text, std::size_t size) {
   const varve::session session;
-  std::strncpy(error, session.status().error.c_str(), size - 1);
-  error[size - 1] = '\0';
+  std::string all;
+  for (const varve::collector_status& c : session.status().collectors) {
+    all += c.name + ": " + c.detail + '\n';
+  }
+  std::strncpy(text, all.c_str(), size - 1);
+  text[size - 1] = '\0';
 }
