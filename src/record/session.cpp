@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -238,7 +239,13 @@ std::vector<collector_status> session::impl::collectors() const {
   if ((varve_load_state_() & VARVE_STATE_NVTX) != 0) {
     out.push_back({"nvtx", "", collector_state::running, "a tool is attached: markers go to it too"});
   }
-  for (const std::string& copy : copies) {
+  std::vector<std::string> seen = copies;  // at the start; plugins may have come since
+  for (std::string& copy : record::other_copies()) {
+    if (std::find(seen.begin(), seen.end(), copy) == seen.end()) {
+      seen.push_back(std::move(copy));
+    }
+  }
+  for (const std::string& copy : seen) {
     out.push_back({"second copy of varve", "", collector_state::unavailable,
                    copy + ": its markers are not recorded; link it against the shared library"});
   }
