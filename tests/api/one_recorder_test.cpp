@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace {
@@ -107,6 +108,27 @@ TEST(one_recorder, keeps_the_labels_of_a_graph_that_a_plugin_captured_before_it_
   ASSERT_EQ(trace.graph_nodes.size(), 1U);
   EXPECT_EQ(varve::label_text(trace, trace.graph_nodes[0].label), "alpha 1");
   varve::disarm();
+}
+
+TEST(one_recorder, can_be_asked_while_plugins_come_and_go) {
+  constexpr int times = 50;
+  varve::session session;
+  ASSERT_TRUE(session) << session.status().error;
+  std::atomic<bool> done{false};
+  std::thread asking{[&] {
+    while (!done) {
+      for (const std::string& path : paths(session.snapshot())) {
+        EXPECT_THAT(path, testing::StartsWith("alpha "));
+      }
+    }
+  }};
+  for (int i = 0; i < times; ++i) {
+    const shared_object plugin{VARVE_PLUGIN_ALPHA};
+    run(plugin, i);
+  }
+  done = true;
+  asking.join();
+  EXPECT_EQ(session.stop().ranges.size(), 2U * times);  // a layer and an op each time
 }
 
 // The collectors' states that tell of second copies of the library.
