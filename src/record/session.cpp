@@ -12,6 +12,7 @@
 #include "record/session_state.hpp"
 #include "record/store.hpp"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -105,8 +106,18 @@ void drain_before_unload() noexcept {
   }
 }
 
+// Threads that end and processes that fork call back into this module: once active it must not be unloaded
+// with the plugin that brought it along. Executables are not found by their name, and stay anyway.
+void stay_loaded() noexcept {
+  Dl_info self;
+  if (::dladdr(reinterpret_cast<const void*>(&varve_version), &self) != 0 && self.dli_fname != nullptr) {
+    static_cast<void>(::dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+  }
+}
+
 void activate() noexcept {
   static const bool once = [] {
+    stay_loaded();
     const bool tool = nvtx::attach();
     pthread_atfork(nullptr, nullptr, in_child);
     if (tool) {
