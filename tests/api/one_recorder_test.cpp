@@ -152,7 +152,7 @@ TEST(second_copy, is_not_seen_where_plugins_share_the_library) {
 }
 
 TEST(second_copy, is_named_by_the_session_and_its_markers_are_not_taken_for_ours) {
-  const shared_object plugin{VARVE_SECOND_COPY};
+  const shared_object plugin{VARVE_SECOND_COPY, shared_object::may_stay};
   ASSERT_NE(plugin.function<const void*()>("plugin_state")(), &varve_state_) << "not a second copy";
   std::vector<std::string> log;
   varve::session_options options;
@@ -173,13 +173,13 @@ TEST(second_copy, is_named_by_the_session_and_its_markers_are_not_taken_for_ours
 TEST(second_copy, is_named_too_when_it_comes_while_the_session_runs) {
   varve::session session;
   ASSERT_TRUE(session) << session.status().error;
-  const shared_object plugin{VARVE_SECOND_COPY};
+  const shared_object plugin{VARVE_SECOND_COPY, shared_object::may_stay};
   EXPECT_THAT(second_copies(session.status().collectors), ElementsAre(HasSubstr("libsecond_copy.so")));
   EXPECT_THAT(second_copies(session.stop().collectors), ElementsAre(HasSubstr("libsecond_copy.so")));
 }
 
 TEST(second_copy, names_the_shared_library_in_its_own_status) {
-  const shared_object plugin{VARVE_SECOND_COPY};
+  const shared_object plugin{VARVE_SECOND_COPY, shared_object::may_stay};
   const auto described = plugin.function<void(char*, std::size_t)>("plugin_session");
   char text[1024] = "";
   described(text, sizeof text);
@@ -187,8 +187,7 @@ TEST(second_copy, names_the_shared_library_in_its_own_status) {
 }
 
 TEST(second_copy, is_what_arming_fails_for) {
-  EXPECT_TRUE(varve::arm());
-  const shared_object plugin{VARVE_SECOND_COPY};
+  const shared_object plugin{VARVE_SECOND_COPY, shared_object::may_stay};
   EXPECT_FALSE(varve::arm());
   EXPECT_EQ(plugin.function<int()>("plugin_arm")(), -1);
   varve::disarm();
