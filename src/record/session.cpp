@@ -121,7 +121,7 @@ void activate() noexcept {
     const bool tool = nvtx::attach();
     pthread_atfork(nullptr, nullptr, in_child);
     if (tool) {
-      __atomic_or_fetch(&varve_state_, VARVE_STATE_NVTX, __ATOMIC_RELAXED);
+      __atomic_or_fetch(&varve_state_, VARVE_STATE_NVTX, __ATOMIC_RELEASE);
     }
     __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_FRESH}, __ATOMIC_RELAXED);
     return true;
@@ -285,7 +285,8 @@ trace session::impl::stop(bool keep) {
   __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
   record::process_state& p = process();
   if (p.forked) {
-    static_cast<void>(new std::thread{std::move(reader)});  // it exists in the parent only: leaked, not joined
+    static_cast<void>(
+        new std::thread{std::move(reader)});  // it exists in the parent only: leaked, not joined
     running = false;
     return out;
   }
