@@ -19,7 +19,14 @@ endfunction()
 
 varve_install_component(varve varve)
 if(VARVE_IO)
+  set_target_properties(varve_io PROPERTIES INSTALL_RPATH $ORIGIN)
   varve_install_component(varve_io varve_io)
+endif()
+
+if(VARVE_TOOL)
+  file(RELATIVE_PATH varve_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(varve_tool PROPERTIES INSTALL_RPATH $ORIGIN/${varve_bin_to_lib})
+  install(TARGETS varve_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
 # What a static library asks of those who link it.

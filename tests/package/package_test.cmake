@@ -7,7 +7,7 @@
 #           embedded   add_subdirectory
 #           fetched    FetchContent, static
 #           pkgconfig  the installed tree through pkg-config
-#   VARVE_SOURCE VARVE_BUILD WORK CC CXX BUILD_TYPE IO
+#   VARVE_SOURCE VARVE_BUILD WORK CC CXX BUILD_TYPE IO TOOL
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -67,6 +67,11 @@ if(CASE STREQUAL "installed")
   install(${VARVE_BUILD})
   set(found -DCMAKE_PREFIX_PATH=${WORK}/prefix -DVARVE_WANTED=0.1)
   use(${found} -DCONSUMER_IO=${IO})
+
+  if(TOOL)
+    run(${WORK}/prefix/bin/varve --version)
+    expect_in_output("0\\.1\\.")
+  endif()
 
   # Another minor version and a component that is not there are refused.
   foreach(wrong IN ITEMS "-DVARVE_WANTED=0.2" "-DVARVE_WANTED=0.0" "-DVARVE_WANTED=0.1\;COMPONENTS\;nothing")
