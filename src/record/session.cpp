@@ -158,8 +158,8 @@ struct session::impl {
   bool running = false;
   std::vector<collector_status> last;  // as they were at the stop
 
-  void start() noexcept;
-  void begin_recording();
+  void start(int headers) noexcept;
+  void begin_recording(int headers);
   trace stop(bool keep);
   void say(log_level level, std::string_view text) const noexcept;
   [[nodiscard]] std::vector<collector_status> collectors() const;
@@ -176,9 +176,9 @@ void session::impl::say(log_level level, std::string_view text) const noexcept {
   }
 }
 
-void session::impl::start() noexcept {
+void session::impl::start(int headers) noexcept {
   try {
-    begin_recording();
+    begin_recording(headers);
   } catch (const std::exception& e) {
     error = std::string{"the session could not start: "} + e.what();
   }
@@ -187,7 +187,13 @@ void session::impl::start() noexcept {
   }
 }
 
-void session::impl::begin_recording() {
+void session::impl::begin_recording(int headers) {
+  if (headers / 100 != VARVE_VERSION / 100) {
+    error = "this program was compiled against varve " + std::to_string(headers / 10000) + '.' +
+            std::to_string(headers / 100 % 100) + " and loaded varve " + std::to_string(VARVE_VERSION_MAJOR) +
+            '.' + std::to_string(VARVE_VERSION_MINOR) + ": build and run it with the same version";
+    return;
+  }
   record::activate();
   record::process_state& p = process();
   copies = record::other_copies();
@@ -267,7 +273,8 @@ trace session::impl::stop(bool keep) {
   __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
   record::process_state& p = process();
   if (p.forked) {
-    static_cast<void>(new std::thread{std::move(reader)});  // it exists in the parent only: leaked, not joined
+    static_cast<void>(
+        new std::thread{std::move(reader)});  // it exists in the parent only: leaked, not joined
     running = false;
     return out;
   }
@@ -309,11 +316,11 @@ trace session::impl::stop(bool keep) {
   return out;
 }
 
-session::session(session_options options) noexcept {
+session::session(session_options options, int headers) noexcept {
   try {
     impl_ = std::make_unique<impl>();
     impl_->options = std::move(options);
-    impl_->start();
+    impl_->start(headers);
   } catch (...) {
     impl_.reset();  // no memory for a session: status() says so
   }
