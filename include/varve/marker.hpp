@@ -148,7 +148,18 @@ void declare(std::uint64_t id, Make&& make) noexcept {
 #endif
 }
 
-/// A scope's open range. `id_` 0: nothing records it.
+/// What a scope keeps of its open range: 0 when nothing records it, and no storage where markers are
+/// disabled.
+#if defined(VARVE_DISABLE)
+struct open_id {
+  constexpr open_id(std::uint64_t /*id*/) noexcept {}              // NOLINT(google-explicit-constructor)
+  constexpr operator std::uint64_t() const noexcept { return 0; }  // NOLINT(google-explicit-constructor)
+};
+#else
+using open_id = std::uint64_t;
+#endif
+
+/// A scope's open range.
 class scope {
  public:
   scope(const scope&) = delete;
@@ -178,7 +189,7 @@ class scope {
     }
   }
 
-  std::uint64_t id_;
+  open_id id_;
 };
 
 /// The attributes of a pass, for what derives from it and has a member `attribute_id()`.

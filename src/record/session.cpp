@@ -170,8 +170,8 @@ struct session::impl {
   bool running = false;
   std::vector<collector_status> last;  // as they were at the stop
 
-  void start() noexcept;
-  void begin_recording();
+  void start(int headers) noexcept;
+  void begin_recording(int headers);
   trace stop(bool keep);
   void say(log_level level, std::string_view text) const noexcept;
   [[nodiscard]] std::vector<collector_status> collectors() const;
@@ -188,9 +188,9 @@ void session::impl::say(log_level level, std::string_view text) const noexcept {
   }
 }
 
-void session::impl::start() noexcept {
+void session::impl::start(int headers) noexcept {
   try {
-    begin_recording();
+    begin_recording(headers);
   } catch (const std::exception& e) {
     error = std::string{"the session could not start: "} + e.what();
   }
@@ -199,7 +199,13 @@ void session::impl::start() noexcept {
   }
 }
 
-void session::impl::begin_recording() {
+void session::impl::begin_recording(int headers) {
+  if (headers / 100 != VARVE_VERSION / 100) {
+    error = "this program was compiled against varve " + std::to_string(headers / 10000) + '.' +
+            std::to_string(headers / 100 % 100) + " and loaded varve " + std::to_string(VARVE_VERSION_MAJOR) +
+            '.' + std::to_string(VARVE_VERSION_MINOR) + ": build and run it with the same version";
+    return;
+  }
   record::activate();
   record::process_state& p = process();
   copies = record::other_copies();
@@ -328,11 +334,11 @@ trace session::impl::stop(bool keep) {
   return out;
 }
 
-session::session(session_options options) noexcept {
+session::session(session_options options, int headers) noexcept {
   try {
     impl_ = std::make_unique<impl>();
     impl_->options = std::move(options);
-    impl_->start();
+    impl_->start(headers);
   } catch (...) {
     impl_.reset();  // no memory for a session: status() says so
   }

@@ -46,6 +46,13 @@ TEST(session, refuses_to_start_while_another_runs) {
   EXPECT_THAT(paths(first.stop()), ElementsAre("layer"));
 }
 
+TEST(session, refuses_headers_of_another_minor_version) {
+  EXPECT_TRUE((varve::session{{}, VARVE_VERSION + 1}));  // another patch
+  const varve::session other{{}, VARVE_VERSION + 100};
+  EXPECT_FALSE(other);
+  EXPECT_THAT(other.status().error, HasSubstr("was compiled against varve 0.2 and loaded varve 0.1"));
+}
+
 TEST(session, may_follow_another) {
   for (int round = 0; round < 3; ++round) {
     varve::session session;
