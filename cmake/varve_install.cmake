@@ -23,7 +23,7 @@ if(VARVE_IO)
   varve_install_component(varve_io varve_io)
 endif()
 
-if(VARVE_TOOL)
+if(TARGET varve_tool)
   file(RELATIVE_PATH varve_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(varve_tool PROPERTIES INSTALL_RPATH $ORIGIN/${varve_bin_to_lib})
   install(TARGETS varve_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
