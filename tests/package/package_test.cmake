@@ -3,11 +3,9 @@
 #
 # One test of the package, run by ctest as `cmake -D… -P`:
 #   CASE    installed  the build tree VARVE_BUILD is installed, moved, found and used
-#           static     as above, of a static build made here
-#           embedded   add_subdirectory
-#           fetched    FetchContent, static
-#           pkgconfig  the installed tree through pkg-config
-#   VARVE_SOURCE VARVE_BUILD WORK CC CXX BUILD_TYPE IO TOOL
+#           pkgconfig  as above, through pkg-config
+#           embedded   part of another project's build, static, installed from there, found and used
+#   VARVE_SOURCE VARVE_BUILD WORK CC CXX IO TOOL
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -25,7 +23,7 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-set(settings -G Ninja -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=${BUILD_TYPE})
+set(settings -G Ninja -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX})
 find_program(ccache ccache)
 if(ccache)
   list(APPEND settings -DCMAKE_C_COMPILER_LAUNCHER=${ccache} -DCMAKE_CXX_COMPILER_LAUNCHER=${ccache})
@@ -52,21 +50,22 @@ function(expect_in_output text)
   endif()
 endfunction()
 
-function(use)
-  run(${CMAKE_COMMAND} -S ${VARVE_SOURCE}/tests/package/consumer -B ${WORK}/consumer ${settings} ${ARGV})
-  run(${CMAKE_COMMAND} --build ${WORK}/consumer --parallel 2)
+function(configure name)
+  run(${CMAKE_COMMAND} -S ${VARVE_SOURCE}/tests/package/consumer -B ${WORK}/${name} ${settings} ${ARGN})
+endfunction()
+
+function(use name)
+  configure(${name} ${ARGN})
+  run(${CMAKE_COMMAND} --build ${WORK}/${name} --parallel 2)
   foreach(engine IN ITEMS engine_c engine_cxx)
-    run(${WORK}/consumer/${engine})
+    run(${WORK}/${name}/${engine})
     expect_in_output("attention")
   endforeach()
 endfunction()
 
-set(core_only -DVARVE_IO=OFF)
-
 if(CASE STREQUAL "installed")
   install(${VARVE_BUILD})
-  set(found -DCMAKE_PREFIX_PATH=${WORK}/prefix -DVARVE_WANTED=0.1)
-  use(${found} -DCONSUMER_IO=${IO})
+  use(consumer -DCMAKE_PREFIX_PATH=${WORK}/prefix -DVARVE_WANTED=0.1 -DCONSUMER_IO=${IO})
 
   if(TOOL)
     run(${WORK}/prefix/bin/varve --version)
@@ -82,16 +81,6 @@ if(CASE STREQUAL "installed")
       message(FATAL_ERROR "find_package accepts ${wrong}")
     endif()
   endforeach()
-elseif(CASE STREQUAL "static")
-  run(${CMAKE_COMMAND} -S ${VARVE_SOURCE} -B ${WORK}/build ${settings} ${core_only} -DVARVE_SHARED=OFF
-      -DVARVE_TOOL=OFF -DVARVE_EXAMPLES=OFF -DVARVE_TESTS=OFF)
-  run(${CMAKE_COMMAND} --build ${WORK}/build --parallel 2)
-  install(${WORK}/build)
-  use(-DCMAKE_PREFIX_PATH=${WORK}/prefix)
-elseif(CASE STREQUAL "embedded")
-  use(-DVARVE_SOURCE=${VARVE_SOURCE} ${core_only})
-elseif(CASE STREQUAL "fetched")
-  use(-DVARVE_SOURCE=${VARVE_SOURCE} ${core_only} -DVARVE_FETCH=ON -DVARVE_SHARED=OFF)
 elseif(CASE STREQUAL "pkgconfig")
   install(${VARVE_BUILD})
   file(GLOB_RECURSE pc ${WORK}/prefix/varve.pc)
@@ -105,6 +94,12 @@ elseif(CASE STREQUAL "pkgconfig")
   run(${CC} -std=c17 ${VARVE_SOURCE}/tests/package/consumer/engine_c.c ${flags} -Wl,-rpath,${libdir} -o engine_c)
   run(${WORK}/engine_c)
   expect_in_output("attention")
+elseif(CASE STREQUAL "embedded")
+  set(inside -DVARVE_SOURCE=${VARVE_SOURCE} -DVARVE_IO=OFF)
+  configure(added ${inside})
+  use(fetched ${inside} -DVARVE_FETCH=ON -DVARVE_SHARED=OFF -DVARVE_INSTALL=ON)
+  install(${WORK}/fetched)
+  use(consumer -DCMAKE_PREFIX_PATH=${WORK}/prefix -DVARVE_WANTED=0.1)
 else()
   message(FATAL_ERROR "no case '${CASE}'")
 endif()
