@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -126,6 +128,19 @@ TEST_F(pytorch_hostile_test, skips_deep_nesting_in_constant_stack) {
   EXPECT_EQ(t.activities.size(), 1U);
   EXPECT_THAT(error_of_reading(R"({"traceEvents": )" + std::string(depth, '[')),
               HasSubstr("the JSON ends here with 1000001 brackets open"));
+}
+
+TEST_F(pytorch_hostile_test, survives_the_seeds_of_the_fuzzer_and_what_it_found) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{VARVE_FUZZ_SEEDS}) {
+    try {
+      static_cast<void>(varve::read_pytorch(entry.path().string()));
+    } catch (const varve::error& e) {
+      EXPECT_THAT(e.what(), HasSubstr(entry.path().filename().string()));
+    }
+    ++count;
+  }
+  EXPECT_GE(count, 5U);
 }
 
 // --- Texts ------------------------------------------------------------------------------------------------
