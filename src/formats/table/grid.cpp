@@ -26,7 +26,7 @@ void grid::measure(const std::vector<grid_row>& rows) {
     name_width_ = std::max(name_width_, table::columns(r.branch) + table::columns(r.name));
     for (std::size_t i = 0; i < states_.size(); ++i) {
       states_[i].width = std::max(states_[i].width, table::columns(r.cells[i]));
-      states_[i].filled = states_[i].filled || (!r.cells[i].empty() && r.cells[i] != "0");
+      states_[i].filled = states_[i].filled || (!r.strong && !r.cells[i].empty() && r.cells[i] != "0");
     }
   }
 }

@@ -22,7 +22,7 @@ struct grid_row {
   std::string branch;
   std::string name;
   std::vector<std::string> cells;  ///< one a column
-  bool strong = false;
+  bool strong = false;             ///< a total: printed bold, and no reason to show a column
 };
 
 /// Names at the left, numbers at the right, in a given width.
@@ -31,7 +31,7 @@ class grid {
   grid(std::string name_title, std::vector<column> columns)
       : name_title_{std::move(name_title)}, columns_{std::move(columns)} {}
 
-  /// Makes room for these rows. Columns in which all rows measured are empty are left out.
+  /// Makes room for these rows. Columns in which all rows measured are empty or 0 are left out.
   void measure(const std::vector<grid_row>& rows);
   /// Decides what fits. `longest_name` bounds the names where the width does not.
   void fit(std::size_t width, std::size_t longest_name);

@@ -142,12 +142,44 @@ std::vector<std::string> starved_pieces(const wall_partition& p, double wall) {
   return pieces;
 }
 
-std::string device_line(const device_row& d, bool several) {
-  std::vector<std::string> pieces;
+std::string device_name(const device_row& d, bool several) {
   const std::string name = printable(d.device.name);
   const std::string id = "device " + std::to_string(d.device.id);
-  pieces.push_back(name.empty() ? id : several || d.device.id != 0 ? id + ", " + name : name);
-  return pieces.front();
+  return name.empty() ? id : several || d.device.id != 0 ? id + ", " + name : name;
+}
+
+/// Streams by how long they were busy with kernels.
+std::string streams(const device_row& d) {
+  constexpr std::size_t most = 6;
+  std::vector<const device_row::stream*> order;
+  for (const device_row::stream& stream : d.streams) {
+    order.push_back(&stream);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->kernel_union > b->kernel_union; });
+  std::string text = count(static_cast<std::int64_t>(order.size())) + " streams:";
+  for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
+    text += (i == 0 ? " " : ", ") + std::to_string(order[i]->stream.stream) + " with " +
+            duration(order[i]->kernel_union);
+  }
+  return text + (order.size() > most ? ", …" : "");
+}
+
+/// "first token p50 31 ms, p95 40 ms" of the requests in which it is known.
+void add_requests(std::vector<std::string>& pieces, const report& r, std::string_view name,
+                  time_ns request_row::*time) {
+  std::vector<time_ns> known;
+  for (const request_row& q : r.requests) {
+    if (q.*time >= 0) {
+      known.push_back(q.*time);
+    }
+  }
+  if (known.empty()) {
+    return;
+  }
+  std::sort(known.begin(), known.end());
+  const auto rank = [&](std::size_t percent) { return known[(known.size() * percent + 99) / 100 - 1]; };
+  pieces.push_back(std::string{name} + " p50 " + duration(rank(50)) + ", p95 " + duration(rank(95)));
 }
 
 }  // namespace
@@ -162,7 +194,7 @@ std::string title(const report& r, const style& s) {
   }
   out += '\n';
   for (const device_row& d : r.devices) {
-    std::vector<std::string> pieces{device_line(d, r.devices.size() > 1)};
+    std::vector<std::string> pieces{device_name(d, r.devices.size() > 1)};
     if (d.gpu_span > 0) {
       pieces.push_back("busy " + duration(d.busy) + ", " +
                        percent(static_cast<double>(d.busy), static_cast<double>(d.gpu_span)) + " % of the " +
@@ -175,20 +207,16 @@ std::string title(const report& r, const style& s) {
                             : ""));
     }
     if (d.streams.size() > 1) {
-      std::vector<const device_row::stream*> order;
-      for (const device_row::stream& stream : d.streams) {
-        order.push_back(&stream);
-      }
-      std::stable_sort(order.begin(), order.end(),
-                       [](const auto* a, const auto* b) { return a->kernel_union > b->kernel_union; });
-      constexpr std::size_t most = 6;
-      std::string text = count(static_cast<std::int64_t>(order.size())) + " streams:";
-      for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
-        text += (i == 0 ? " " : ", ") + std::to_string(order[i]->stream.stream) + " with " +
-                duration(order[i]->kernel_union);
-      }
-      pieces.push_back(text + (order.size() > most ? ", …" : ""));
+      pieces.push_back(streams(d));
     }
+    out += std::string(indent, ' ') + flow(pieces, " · ", 2 * indent, s.text_width()) + '\n';
+  }
+  if (!r.requests.empty()) {
+    const auto n = static_cast<std::int64_t>(r.requests.size());
+    std::vector<std::string> pieces{count(n) + (n == 1 ? " request" : " requests")};
+    add_requests(pieces, r, "waited", &request_row::queue_wait);
+    add_requests(pieces, r, "first token", &request_row::time_to_first_token);
+    add_requests(pieces, r, "a token", &request_row::time_per_output_token);
     out += std::string(indent, ' ') + flow(pieces, " · ", 2 * indent, s.text_width()) + '\n';
   }
   return out;

@@ -115,6 +115,23 @@ std::size_t colour_sequence(std::string_view text) noexcept {
   return end != std::string_view::npos ? end + 1 : 0;
 }
 
+/// The first space at which a line may end: not before a word of one or two letters, which may be a unit.
+std::size_t breaking_space(std::string_view text) {
+  std::size_t space = text.find(' ');
+  while (space != std::string_view::npos) {
+    const std::size_t next = text.find(' ', space + 1);
+    std::string_view word = text.substr(space + 1, next == std::string_view::npos ? next : next - space - 1);
+    if (!word.empty() && std::string_view{",.;:)"}.find(word.back()) != std::string_view::npos) {
+      word.remove_suffix(1);
+    }
+    if (columns(word) > 2) {
+      break;
+    }
+    space = next;
+  }
+  return space;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -209,7 +226,7 @@ std::string flow(const std::vector<std::string>& pieces, std::string_view separa
   for (std::string_view piece : pieces) {
     std::string_view before = separator;
     const bool too_long = width != 0 && columns(piece) + indent > width;
-    for (std::size_t space = 0; too_long && (space = piece.find(' ')) != std::string_view::npos;) {
+    for (std::size_t space = 0; too_long && (space = breaking_space(piece)) != std::string_view::npos;) {
       add(piece.substr(0, space), before);
       piece.remove_prefix(space + 1);
       before = " ";
