@@ -6,9 +6,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 namespace varve::cli {
 
@@ -69,55 +72,93 @@ std::optional<double> share_of(std::string text) {
   return !in.fail() && in.eof() && value >= 0 && value <= 100 ? std::optional{value / 100} : std::nullopt;
 }
 
-void add_options(CLI::App& app, report_arguments& out, std::string& wall, std::string& fold) {
-  static const std::map<std::string, view> views{{"layer", view::layer},
-                                                 {"label", view::label},
-                                                 {"phase", view::phase},
-                                                 {"kernel", view::kernel},
-                                                 {"category", view::category}};
-  static const std::map<std::string, sort_key> keys{
-      {"gpu-time", sort_key::gpu_time}, {"calls", sort_key::calls},
-      {"avg", sort_key::average},       {"max", sort_key::maximum},
-      {"launches", sort_key::launches}, {"launch-time", sort_key::launch_time},
-      {"starved", sort_key::starved},   {"order", sort_key::order}};
-  static const std::map<std::string, when> colours{
-      {"auto", when::automatic}, {"always", when::always}, {"never", when::never}};
+/// A whole number from 0 to 100000.
+template <class T>
+std::optional<T> number_of(const std::string& text) {
+  constexpr std::size_t digits = 6;
+  if (text.empty() || text.size() > digits || text.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  const int value = std::stoi(text);
+  return value <= 100000 ? std::optional{static_cast<T>(value)} : std::nullopt;
+}
 
-  app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports written by --json")
+template <class T>
+using choices = std::vector<std::pair<const char*, T>>;
+
+const choices<view> views{{"layer", view::layer},
+                          {"label", view::label},
+                          {"phase", view::phase},
+                          {"kernel", view::kernel},
+                          {"category", view::category}};
+const choices<sort_key> keys{{"gpu-time", sort_key::gpu_time}, {"calls", sort_key::calls},
+                             {"avg", sort_key::average},       {"max", sort_key::maximum},
+                             {"launches", sort_key::launches}, {"launch-time", sort_key::launch_time},
+                             {"starved", sort_key::starved},   {"order", sort_key::order}};
+const choices<when> colours{{"auto", when::automatic}, {"always", when::always}, {"never", when::never}};
+
+/// "layer, label or phase".
+template <class T>
+std::string list_of(const choices<T>& all) {
+  std::string out;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    out += (i == 0 ? "" : i + 1 == all.size() ? " or " : ", ") + std::string{all[i].first};
+  }
+  return out;
+}
+
+/// An option whose value is read by `of`, which gives nothing for a text that is `wrong`.
+template <class T, class Read>
+CLI::Option* add_option(CLI::App& app, const char* name, T& to, const char* type, const std::string& help,
+                        const std::string& wrong, Read of) {
+  const auto read = [&to, of, wrong, name](const std::string& text) {
+    const auto value = of(text);
+    if (!value) {
+      throw CLI::ValidationError(name, "\"" + text + "\" is " + wrong);
+    }
+    to = *value;
+  };
+  return app.add_option_function<std::string>(name, read, help)->type_name(type);
+}
+
+template <class T>
+void add_choice(CLI::App& app, const char* name, T& to, const choices<T>& all, const char* type,
+                const std::string& help) {
+  add_option(app, name, to, type, help + list_of(all) + "; default " + all.front().first,
+             "none of " + list_of(all), [&all](const std::string& text) {
+               const auto found = std::find_if(all.begin(), all.end(),
+                                               [&](const auto& choice) { return choice.first == text; });
+               return found != all.end() ? std::optional<T>{found->second} : std::nullopt;
+             });
+}
+
+void add_options(CLI::App& app, report_arguments& out) {
+  app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
+      ->type_name("")
       ->required();
-  app.add_option("--by", out.table.by, "rows: layer, label, phase, kernel or category; default layer")
-      ->transform(CLI::CheckedTransformer(views, CLI::ignore_case).description(""))
-      ->type_name("VIEW");
-  app.add_option("--sort", out.table.sort,
-                 "gpu-time, calls, avg, max, launches, launch-time, starved or order (as they ran); default "
-                 "gpu-time")
-      ->transform(CLI::CheckedTransformer(keys, CLI::ignore_case).description(""))
-      ->type_name("KEY");
-  app.add_option("--top", out.table.top, "at most N rows a phase")->type_name("N");
-  app.add_option("--filter", out.table.filter,
-                 "only rows whose name holds TEXT, whatever its case; none is folded")
+  add_choice(app, "--by", out.table.by, views, "VIEW", "rows: ");
+  add_choice(app, "--sort", out.table.sort, keys, "KEY", "largest first, or in the order of the trace:\n");
+  add_option(app, "--top", out.table.top, "N", "at most N rows a phase; default 0, which is all",
+             "no number of rows from 0 to 100000", number_of<std::size_t>);
+  app.add_option("--filter", out.table.filter, "only rows whose name holds TEXT, whatever its case")
       ->type_name("TEXT");
-  app.add_option("--fold", fold,
-                 "count rows under this share of their phase in one line; default 1, 0 shows all")
-      ->type_name("PERCENT");
-  app.add_option(
-         "--unprofiled-wall", wall,
-         "how long the same passes take without profiling (20ms, 1.5s): the report says what profiling adds")
-      ->type_name("DURATION");
+  add_option(
+      app, "--fold", out.table.fold_below, "PERCENT",
+      "count rows below this share of their phase in one line;\ndefault 1, 0 shows all, as --filter does",
+      "no percentage from 0 to 100", share_of);
+  add_option(
+      app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
+      "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
+      "no duration such as 20ms or 1.5s", duration_of);
   app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
   app.add_flag("--json", out.json,
-               "JSON (docs/report-schema.md), one line a file, which varve report reads back");
-  app.add_option("--output", out.output,
-                 "write to FILE, which only its owner may read, and not to standard output")
-      ->type_name("FILE");
-  app.add_option("--width", out.width,
-                 "columns; default the terminal's, else $COLUMNS, else as many as needed (0)")
-      ->check(CLI::Range(0, 100000).description(""))
-      ->type_name("N");
-  app.add_option("--color,--colour", out.colour,
-                 "auto, always or never; auto is on a terminal without $NO_COLOR; default auto")
-      ->transform(CLI::CheckedTransformer(colours, CLI::ignore_case).description(""))
-      ->type_name("WHEN");
+               "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");
+  app.add_option("--output", out.output, "write to FILE, which only its owner may read")->type_name("FILE");
+  add_option(app, "--width", out.width, "N",
+             "columns; default the terminal's, else $COLUMNS, else 0:\nas many as needed",
+             "no number of columns from 0 to 100000", number_of<int>);
+  add_choice(app, "--color,--colour", out.colour, colours, "WHEN",
+             "colour; auto is on a terminal without $NO_COLOR:\n");
   app.footer(std::string{terms} + "\n\n" + codes);
 }
 
@@ -127,40 +168,30 @@ arguments parse(int argc, const char* const* argv) {
   CLI::App app{"varve shows where the time of a CUDA inference engine goes, layer by layer.", "varve"};
   app.set_version_flag("--version", version_text());
   app.set_help_flag("--help,-h", "show this");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.footer(std::string{"varve report --help says more.\n\n"} + codes);
   app.get_formatter()->column_width(28);
 
   CLI::App& report = *app.add_subcommand("report", "print where the time of traces goes");
   report.get_formatter()->column_width(28);
   report_arguments asked;
-  std::string wall;
-  std::string fold;
-  add_options(report, asked, wall, fold);
+  add_options(report, asked);
 
   arguments out;
   try {
     app.parse(argc, argv);
-    if (!wall.empty()) {
-      asked.analysis.unprofiled_wall = duration_of(wall);
-      if (!asked.analysis.unprofiled_wall) {
-        throw CLI::ValidationError("--unprofiled-wall", "'" + wall + "' is no duration such as 20ms or 1.5s");
-      }
+    if (report.parsed()) {
+      out.report = std::move(asked);
+    } else {
+      out.code = usage;
+      out.text = app.help();
     }
-    if (!fold.empty()) {
-      const auto share = share_of(fold);
-      if (!share) {
-        throw CLI::ValidationError("--fold", "'" + fold + "' is no percentage from 0 to 100");
-      }
-      asked.table.fold_below = *share;
-    }
-    out.report = std::move(asked);
   } catch (const CLI::ParseError& e) {
     std::ostringstream shown;
     std::ostringstream wrong;
     const int code = app.exit(e, shown, wrong);
     out.code = code == 0 ? success : usage;
-    out.text = code == 0 ? shown.str() : wrong.str();
+    out.text = code == 0 ? shown.str() : "varve: " + wrong.str();
   }
   return out;
 }

@@ -24,6 +24,13 @@ std::string key_name(const report& r, std::string_view phase, std::string_view m
 /// What is worth knowing of one phase before its rows.
 std::string phase_head(const report& r, const phase_row& p, const style& s);
 
+inline constexpr std::size_t indent = 2;
+inline constexpr std::size_t label_width = 9;
+inline constexpr std::size_t text_column = indent + label_width;
+
+/// "  label    piece · piece" with its line end.
+std::string labelled(std::string_view label, const std::vector<std::string>& pieces, const style& s);
+
 /// The wall as a bar and its parts in percent.
 std::string partition(const wall_partition& p, const style& s);
 

@@ -3,6 +3,7 @@
 #include "formats/table/grid.hpp"
 #include "formats/table/parts.hpp"
 #include "formats/table/select.hpp"
+#include "formats/table/sums.hpp"
 #include "formats/table/text.hpp"
 #include "formats/table/units.hpp"
 
@@ -23,14 +24,13 @@ double value_of(const phase_row& p, sort_key key) {
     case sort_key::maximum:
       return static_cast<double>(p.step.max);
     case sort_key::gpu_time:
+      return static_cast<double>(p.total.gpu_time);
     case sort_key::launches:
+      return static_cast<double>(p.total.launches);
     case sort_key::launch_time:
-    case sort_key::starved: {
-      row r;
-      r.inclusive = p.total;
-      r.inclusive.starved = p.partition.starved;
-      return sort_value(r, key);
-    }
+      return static_cast<double>(p.total.launch_time);
+    case sort_key::starved:
+      return starved_sum(p.partition.starved);
     case sort_key::order:
       break;
   }
@@ -38,13 +38,10 @@ double value_of(const phase_row& p, sort_key key) {
 }
 
 std::vector<std::string> cells_of(const phase_row& p) {
-  const double tokens = static_cast<double>(p.prefill_tokens) + static_cast<double>(p.decode_tokens);
+  const double tokens = token_sum(p);
   const auto wall = static_cast<double>(p.wall);
   const wall_partition& parts = p.partition;
-  const double busy = static_cast<double>(parts.compute) + static_cast<double>(parts.exposed_communication) +
-                      static_cast<double>(parts.exposed_copy);
-  row total;
-  total.inclusive.starved = parts.starved;
+  const double busy = busy_sum(parts);
   const auto share = [&](double part) { return part != 0 ? percent(part, wall) : ""; };
   return {
       count(p.passes),
@@ -58,7 +55,7 @@ std::vector<std::string> cells_of(const phase_row& p) {
       share(static_cast<double>(parts.compute)),
       share(static_cast<double>(parts.exposed_communication)),
       share(static_cast<double>(parts.exposed_copy)),
-      share(sort_value(total, sort_key::starved)),
+      share(starved_sum(parts.starved)),
       share(static_cast<double>(parts.device_gap)),
       share(static_cast<double>(parts.unrecorded)),
       p.total.launches > 0 ? count(p.total.launches) : "",

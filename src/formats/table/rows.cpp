@@ -3,6 +3,7 @@
 #include "formats/table/grid.hpp"
 #include "formats/table/parts.hpp"
 #include "formats/table/select.hpp"
+#include "formats/table/sums.hpp"
 #include "formats/table/text.hpp"
 #include "formats/table/units.hpp"
 
@@ -39,11 +40,6 @@ std::string shape(const row& r) {
          (r.shapes > 1 ? " (+" + std::to_string(r.shapes - 1) + ')' : "");
 }
 
-double bytes_of(const work& w) {
-  return static_cast<double>(w.weight_bytes) + static_cast<double>(w.kv_bytes) +
-         static_cast<double>(w.activation_bytes);
-}
-
 /// `amount` per second of GPU time, in units of 1e12 or 1e9; "≥" where some calls declared no work.
 std::string rate(const measures& m, double amount, double per_nanosecond) {
   if (amount <= 0 || m.gpu_time <= 0) {
@@ -54,7 +50,7 @@ std::string rate(const measures& m, double amount, double per_nanosecond) {
 }
 
 std::string intensity(const work& w) {
-  return w.flops > 0 && bytes_of(w) > 0 ? number(static_cast<double>(w.flops) / bytes_of(w)) : "";
+  return w.flops > 0 && byte_sum(w) > 0 ? number(static_cast<double>(w.flops) / byte_sum(w)) : "";
 }
 
 /// A column and its cells. The importances put in order what a narrow terminal keeps longest.
@@ -94,7 +90,7 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
        [](const line& l) { return some_time(l.source->inclusive.launch_time); }},
       {{"starved", by_starved ? 90 : 55, true},
        [](const line& l) {
-         const double starved = sort_value(*l.source, sort_key::starved);
+         const double starved = starved_sum(l.source->inclusive.starved);
          return starved > 0 ? duration(starved) : "";
        }},
       {{"TFLOP/s", 65, true},
@@ -102,7 +98,7 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
          return rate(l.source->inclusive, static_cast<double>(l.source->inclusive.declared.flops), 1e3);
        }},
       {{"GB/s", 66, true},
-       [](const line& l) { return rate(l.source->inclusive, bytes_of(l.source->inclusive.declared), 1); }},
+       [](const line& l) { return rate(l.source->inclusive, byte_sum(l.source->inclusive.declared), 1); }},
       {{"FLOP/B", 35, true}, [](const line& l) { return intensity(l.source->inclusive.declared); }},
       {{"copied", 43, !ranges},
        [](const line& l) {

@@ -3,6 +3,7 @@
 #include "formats/table/select.hpp"
 
 #include "formats/table/kernel_name.hpp"
+#include "formats/table/sums.hpp"
 #include "formats/table/text.hpp"
 
 #include <algorithm>
@@ -270,9 +271,7 @@ double sort_value(const row& r, sort_key key) noexcept {
     case sort_key::launch_time:
       return static_cast<double>(m.launch_time);
     case sort_key::starved:
-      return static_cast<double>(m.starved.launching) + static_cast<double>(m.starved.graph_building) +
-             static_cast<double>(m.starved.synchronising) + static_cast<double>(m.starved.allocating) +
-             static_cast<double>(m.starved.other);
+      return starved_sum(m.starved);
     case sort_key::order:
       break;
   }
