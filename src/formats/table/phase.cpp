@@ -52,10 +52,14 @@ std::vector<std::string> slowest(const report& r, const phase_row& p) {
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
   constexpr std::size_t most = 3;
+  constexpr double worth_naming = 0.01;
   const auto whole = static_cast<double>(p.total.gpu_time);
   std::vector<std::string> pieces;
   for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
     const auto& [label, all] = order[i];
+    if (i != 0 && all.time < worth_naming * whole) {
+      break;
+    }
     pieces.push_back(printable(label) + ' ' + percent(all.time, whole) + " %" +
                      (all.rows > 1 ? " (" + count(all.rows) + " of them)" : ""));
   }

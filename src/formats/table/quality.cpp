@@ -51,7 +51,7 @@ void attribution(const report_quality& q, sentences& out) {
   } else if (q.attributed < enough_attributed) {
     out.warn("Only " + share + " of the GPU time belongs to a layer: mark what runs outside of them.");
   } else {
-    out.say(share + " of the GPU time belongs to a layer.");
+    out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to a layer.");
   }
   if (q.unmatched > 0) {
     out.warn(

@@ -115,16 +115,15 @@ std::size_t colour_sequence(std::string_view text) noexcept {
   return end != std::string_view::npos ? end + 1 : 0;
 }
 
-/// The first space at which a line may end: not before a word of one or two letters, which may be a unit.
+/// The first space at which a line may end: not between a number and its unit.
 std::size_t breaking_space(std::string_view text) {
+  constexpr std::size_t longest_unit = 3;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t space = text.find(' ');
-  while (space != std::string_view::npos) {
+  while (space != std::string_view::npos && space != 0 && is_digit(text[space - 1])) {
     const std::size_t next = text.find(' ', space + 1);
-    std::string_view word = text.substr(space + 1, next == std::string_view::npos ? next : next - space - 1);
-    if (!word.empty() && std::string_view{",.;:)"}.find(word.back()) != std::string_view::npos) {
-      word.remove_suffix(1);
-    }
-    if (columns(word) > 2) {
+    if (columns(text.substr(space + 1, next == std::string_view::npos ? next : next - space - 1)) >
+        longest_unit) {
       break;
     }
     space = next;
@@ -208,7 +207,9 @@ std::string flow(const std::vector<std::string>& pieces, std::string_view separa
   std::string out;
   std::size_t column = indent;  // the caller has written as much before the first line
   bool fresh = true;
-  const auto add = [&](std::string_view piece, std::string_view before) {
+  const auto add = [&](std::string_view text, std::string_view before) {
+    const bool coloured = text.find('\x1b') != std::string_view::npos;
+    const std::string piece{width > indent && !coloured ? shortened(text, width - indent) : text};
     const std::size_t needed = columns(piece) + columns(before);
     if (!fresh && width != 0 && column + needed > width) {
       out += '\n' + std::string(indent, ' ');

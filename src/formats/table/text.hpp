@@ -28,7 +28,7 @@ std::string right(std::string_view text, std::size_t width);
 
 /// Pieces joined by `separator` and broken between pieces into lines of at most `width` columns (0: one
 /// line); lines after the first begin with `indent` spaces. What is too long for a line is broken at its
-/// spaces, and stands alone where it has none.
+/// spaces, and shortened where it has none.
 std::string flow(const std::vector<std::string>& pieces, std::string_view separator, std::size_t indent,
                  std::size_t width);
 
