@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Copies of varve in this process: each module that holds one carries an ELF note.
+#ifndef VARVE_RECORD_COPIES_HPP
+#define VARVE_RECORD_COPIES_HPP
+
+#include <string>
+#include <vector>
+
+namespace varve::record {
+
+/// The modules that hold another copy than this one, with their versions: "libplugin.so (varve 0.1.0)".
+std::vector<std::string> other_copies();
+
+}  // namespace varve::record
+
+#endif  // VARVE_RECORD_COPIES_HPP

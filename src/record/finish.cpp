@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// From a store to a trace: what is open is closed, ticks become nanoseconds, counters become losses.
+#include "record/host.hpp"
+#include "record/store.hpp"
+
+#include <unordered_set>
+
+namespace varve::record {
+
+trace store::copy(const clock_mapping& clock, std::uint64_t end) const {
+  trace t = t_;
+  finish(t, clock, end);
+  return t;
+}
+
+trace store::take(const clock_mapping& clock, std::uint64_t end) {
+  finish(t_, clock, end);
+  return std::move(t_);
+}
+
+void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) const {
+  close(t, end);
+  convert(t, clock);
+  t.begin = clock(begin_);
+  t.end = clock(end);
+  share_captured_work(t, node_ranges_);
+  for (const loss& l : losses()) {
+    t.lose(l.what, l.where, l.count);
+  }
+  t.devices = host_devices();
+}
+
+// Open ranges and calls have no end yet.
+void store::close(trace& t, std::uint64_t end) const {
+  for (const log_state& s : logs_) {
+    for (const open_entry& entry : s.stack) {
+      if (!entry.adopted && entry.range != none) {
+        t.ranges[entry.range].end = static_cast<time_ns>(end);
+        t.ranges[entry.range].clipped_end = true;
+      }
+    }
+    for (const auto& [correlation, call] : s.calls) {
+      t.calls.end[call] = static_cast<time_ns>(end);
+    }
+  }
+  for (const auto& [id, r] : requests_) {
+    if (r != none && t.ranges[r].end == 0) {
+      t.ranges[r].end = static_cast<time_ns>(end);
+      t.ranges[r].clipped_end = true;
+    }
+  }
+}
+
+void store::convert(trace& t, const clock_mapping& clock) const {
+  const auto to_ns = [&](time_ns& ticks) { ticks = clock(static_cast<std::uint64_t>(ticks)); };
+  for (range& r : t.ranges) {
+    to_ns(r.begin);
+    to_ns(r.end);
+  }
+  for (auto* column : {&t.calls.begin, &t.calls.end, &t.activities.begin, &t.activities.end}) {
+    for (time_ns& ticks : *column) {
+      to_ns(ticks);
+    }
+  }
+}
+
+// Work declared for a captured range belongs to all of its nodes: the first carries it, so that sums are
+// right.
+void store::share_captured_work(trace& t, const std::vector<std::uint32_t>& node_ranges) {
+  std::unordered_map<std::uint32_t, work> by_range;
+  for (const range_work& w : t.works) {
+    by_range[w.range] += w.declared;
+  }
+  std::unordered_set<std::uint32_t> done;
+  for (std::size_t n = 0; n < node_ranges.size(); ++n) {
+    const auto found = by_range.find(node_ranges[n]);
+    if (node_ranges[n] != none && found != by_range.end() && done.insert(node_ranges[n]).second) {
+      t.graph_nodes[n].declared = found->second;
+    }
+  }
+}
+
+std::vector<loss> store::losses() const {
+  log_counts sum;
+  for (std::uint32_t number = 1; number <= logs_.size(); ++number) {
+    thread_log* const log = registry.find(number);
+    if (log == nullptr) {
+      continue;
+    }
+    const log_counts now = read_counts(*log);
+    const log_counts& before = logs_[number - 1].before;
+    sum.dropped_ranges += now.dropped_ranges - before.dropped_ranges;
+    sum.deep_ranges += now.deep_ranges - before.deep_ranges;
+    sum.dropped_events += now.dropped_events - before.dropped_events;
+    sum.foreign_ends += now.foreign_ends - before.foreign_ends;
+    sum.failed_work += now.failed_work - before.failed_work;
+  }
+  const std::pair<std::uint64_t, const char*> all[] = {
+      {sum.dropped_ranges, "ranges dropped: marker memory full (raise session_options::marker_memory)"},
+      {sum.deep_ranges, "ranges dropped: nested deeper than 512"},
+      {sum.dropped_events, "attributes, calls or activities dropped: marker memory full"},
+      {sum.foreign_ends, "range ends ignored: not on the thread that began the range"},
+      {sum.failed_work, "work declarations that threw an exception"},
+      {over_memory_, "records not kept: trace memory full (raise session_options::trace_memory)"},
+      {unknown_ranges_, "attributes or handed-over work of a range that was not recorded"},
+      {ended_open_, "ranges still open when their thread ended"},
+      {refused_threads_, "threads without a log: too many at once, or no memory"},
+  };
+  std::vector<loss> out;
+  for (const auto& [count, what] : all) {
+    if (count != 0) {
+      out.push_back({what, "markers", count});
+    }
+  }
+  return out;
+}
+
+}  // namespace varve::record

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "record/store.hpp"
+
+#include "record/graph_labels.hpp"
+#include "record/host.hpp"
+
+#include <algorithm>
+
+namespace varve::record {
+
+namespace {
+
+std::int32_t low_index(std::uint64_t word) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(word));
+}
+const char* text_at(std::uint64_t word) noexcept { return reinterpret_cast<const char*>(word); }
+
+}  // namespace
+
+store::store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory)
+    : epoch_{epoch}, begin_{begin}, memory_{memory} {
+  const std::uint32_t logs = registry.size();
+  for (std::uint32_t number = 1; number <= logs; ++number) {
+    state(number).before = read_counts(*registry.find(number));
+  }
+}
+
+store::log_counts store::read_counts(thread_log& log) noexcept {
+  return {log.lost.dropped_ranges, log.lost.deep_ranges, log.lost.dropped_events, log.lost.foreign_ends,
+          log.lost.failed_work};
+}
+
+store::log_state& store::state(std::uint32_t number) {
+  if (logs_.size() < number) {
+    logs_.resize(number);
+  }
+  return logs_[number - 1];
+}
+
+void store::drain() {
+  refused_threads_ += registry.take_refused();
+  const std::uint32_t logs = registry.size();
+  state(std::max(logs, 1U));
+  for (std::uint32_t number = 1; number <= logs; ++number) {
+    drain_log(number, UINT64_MAX);
+  }
+}
+
+// Reads a log to its end, or until the range with serial `until_serial` is known.
+void store::drain_log(std::uint32_t number, std::uint64_t until_serial) {
+  thread_log* const log = registry.find(number);
+  if (log == nullptr) {
+    return;
+  }
+  log_cursor cursor{*log};
+  while (const slot* e = cursor.next()) {
+    // An event that hands over from another thread may read on in other logs, so move past it first.
+    slot copy[4];
+    const std::uint32_t size = slots_of(*e);
+    std::copy_n(e, size, copy);
+    cursor.advance(size);
+    handle(state(number), copy);
+    const log_state& s = state(number);
+    if (until_serial < s.first_serial + s.ranges.size()) {
+      return;
+    }
+  }
+}
+
+void store::handle(log_state& s, const slot* e) {
+  const event type = type_of(*e);
+  const std::uint64_t ticks = rest_of(*e);
+  if (type == event::epoch) {
+    s.current = e->payload == epoch_;
+    if (s.current) {
+      s.thread = t_.intern_thread(e[1].payload);
+      if (s.ranges.empty()) {
+        s.first_serial = e[1].head;
+      }
+      // A log that another thread took over goes on with later serials.
+      s.ranges.resize(e[1].head - s.first_serial, none);
+    }
+    return;
+  }
+  if (!s.current) {
+    return;  // written while a former session was stopping
+  }
+  switch (type) {
+    case event::begin_phase:
+    case event::begin_layer:
+    case event::begin_op:
+      begin(s, static_cast<range_kind>(type), packed_name(e->payload), packed_index(e->payload), ticks);
+      break;
+    case event::begin_wide:
+      if (e->payload != 0) {
+        end_innermost(s, ticks);
+      }
+      begin(s, static_cast<range_kind>(e[1].payload >> 32U), text_at(e[1].head), low_index(e[1].payload),
+            ticks);
+      break;
+    case event::next:
+      end_innermost(s, ticks);
+      begin(s, range_kind::layer, packed_name(e->payload), packed_index(e->payload), ticks);
+      break;
+    case event::end:
+      end(s, e->payload, ticks);
+      break;
+    case event::reopened:
+      reopen(s, e);
+      break;
+    case event::thread_end:
+      for (; !s.stack.empty(); s.stack.pop_back()) {
+        if (!s.stack.back().adopted && s.stack.back().range != none) {
+          t_.ranges[s.stack.back().range].end = static_cast<time_ns>(ticks);
+          t_.ranges[s.stack.back().range].clipped_end = true;
+          ++ended_open_;
+        }
+      }
+      s.calls.clear();
+      break;
+    case event::adopt:
+      adopt(s, e->payload);
+      break;
+    case event::attribute:
+      attribute(e);
+      break;
+    case event::work:
+      add_work(e);
+      break;
+    case event::call_begin:
+      if (keep(32)) {
+        call c;
+        c.begin = static_cast<time_ns>(ticks);
+        c.correlation = static_cast<std::uint32_t>(e->payload);
+        c.kind = static_cast<call_kind>(e->payload >> 32U & 0xFFU);
+        c.captured = (e->payload >> 40U & 1U) != 0;
+        c.range = s.stack.empty() ? none : s.stack.back().range;
+        c.thread = s.thread;
+        t_.add_call(c);
+        s.calls.emplace_back(c.correlation, static_cast<std::uint32_t>(t_.calls.size() - 1));
+      }
+      break;
+    case event::call_end:
+      for (auto c = s.calls.rbegin(); c != s.calls.rend(); ++c) {
+        if (c->first == static_cast<std::uint32_t>(e->payload)) {
+          t_.calls.end[c->second] = static_cast<time_ns>(ticks);
+          s.calls.erase(std::next(c).base());
+          break;
+        }
+      }
+      break;
+    case event::activity:
+      add_activity(e);
+      break;
+    case event::request:
+      add_request(e, ticks);
+      break;
+    case event::epoch:
+      break;
+  }
+}
+
+bool store::keep(std::size_t bytes) {
+  if (used_ + bytes > memory_) {
+    ++over_memory_;
+    return false;
+  }
+  used_ += bytes;
+  return true;
+}
+
+std::uint32_t store::name_of(const char* text) {
+  const auto known = names_.find(text);
+  if (known != names_.end()) {
+    return known->second;
+  }
+  const std::uint32_t id = t_.strings.intern(text != nullptr ? text : "");
+  names_.emplace(text, id);
+  return id;
+}
+
+std::uint32_t store::add_range(const range& r) {
+  if (!keep(sizeof(range) + sizeof(std::uint32_t))) {
+    return none;
+  }
+  t_.ranges.push_back(r);
+  return static_cast<std::uint32_t>(t_.ranges.size() - 1);
+}
+
+void store::begin(log_state& s, range_kind kind, const char* name, std::int32_t index, std::uint64_t ticks) {
+  const open_entry* outer = s.stack.empty() ? nullptr : &s.stack.back();
+  range r;
+  r.begin = static_cast<time_ns>(ticks);
+  r.label = t_.labels.intern({outer != nullptr ? outer->label : none, name_of(name), index, kind});
+  r.parent = outer != nullptr ? outer->range : none;
+  r.thread = s.thread;
+  r.kind = kind;
+  const std::uint64_t serial = s.first_serial + s.ranges.size();
+  s.ranges.push_back(add_range(r));
+  s.stack.push_back({serial, s.ranges.back(), r.label, false});
+}
+
+void store::end_innermost(log_state& s, std::uint64_t ticks) {
+  if (!s.stack.empty()) {
+    end(s, s.stack.back().serial, ticks);
+  }
+}
+
+void store::end(log_state& s, std::uint64_t serial, std::uint64_t ticks) {
+  const auto found = std::find_if(s.stack.rbegin(), s.stack.rend(),
+                                  [&](const open_entry& entry) { return entry.serial == serial; });
+  if (found == s.stack.rend()) {
+    return;
+  }
+  if (!found->adopted && found->range != none) {
+    t_.ranges[found->range].end = static_cast<time_ns>(ticks);
+  }
+  s.stack.erase(std::next(found).base());
+}
+
+// A range that was open before the session: it begins with the session.
+void store::reopen(log_state& s, const slot* e) {
+  const auto what = static_cast<std::uint32_t>(e[1].payload >> 32U);
+  if (what == reopened_adoption) {
+    const std::uint32_t r = range_of(e[1].head);
+    s.stack.push_back({e->payload, r, r != none ? t_.ranges[r].label : none, true});
+    return;
+  }
+  begin(s, static_cast<range_kind>(what), text_at(e[1].head), low_index(e[1].payload), begin_);
+  // Its serial is an old one: it takes none of this session's.
+  s.old.emplace_back(e->payload, s.ranges.back());
+  s.stack.back().serial = e->payload;
+  if (s.ranges.back() != none) {
+    t_.ranges[s.ranges.back()].clipped_begin = true;
+  }
+  s.ranges.pop_back();
+}
+
+void store::adopt(log_state& s, std::uint64_t token) {
+  const std::uint32_t r = range_of(token);
+  s.stack.push_back({s.first_serial + s.ranges.size(), r, r != none ? t_.ranges[r].label : none, true});
+  s.ranges.push_back(none);
+}
+
+// The range may be of a thread whose log was not read so far: it was begun before its token was handed on.
+std::uint32_t store::range_of(std::uint64_t token) {
+  const std::uint32_t number = token_log(token);
+  const std::uint64_t serial = token_serial(token);
+  if (number == 0) {
+    return none;
+  }
+  if (serial >= state(number).first_serial + state(number).ranges.size()) {
+    drain_log(number, serial);
+  }
+  const log_state& s = state(number);
+  if (serial >= s.first_serial && serial - s.first_serial < s.ranges.size()) {
+    return s.ranges[serial - s.first_serial];
+  }
+  const auto old = std::find_if(s.old.begin(), s.old.end(), [&](const auto& o) { return o.first == serial; });
+  if (old != s.old.end()) {
+    return old->second;
+  }
+  ++unknown_ranges_;
+  return none;
+}
+
+void store::attribute(const slot* e) {
+  const std::uint32_t r = range_of(e->payload);
+  if (r == none || !keep(16)) {
+    return;
+  }
+  switch (const std::uint64_t key = rest_of(*e); key) {
+    case key_model:
+      t_.models.push_back({r, name_of(text_at(e[1].head))});
+      break;
+    case key_sequence:
+      t_.sequences.push_back({r, e[1].payload != 0, static_cast<std::uint32_t>(e[1].head >> 32U),
+                              static_cast<std::uint32_t>(e[1].head)});
+      break;
+    case key_serves:
+      if (const auto found = requests_.find(e[1].head); found != requests_.end()) {
+        t_.requests.push_back({found->second, r});
+      }
+      break;
+    default:
+      t_.attributes.push_back({r, static_cast<varve_attribute>(key), static_cast<std::int64_t>(e[1].head)});
+  }
+}
+
+void store::add_work(const slot* e) {
+  const std::uint32_t r = range_of(e->payload);
+  if (r != none && keep(sizeof(range_work))) {
+    t_.works.push_back({r,
+                        {static_cast<std::int64_t>(e[1].head), static_cast<std::int64_t>(e[1].payload),
+                         static_cast<std::int64_t>(e[2].head), static_cast<std::int64_t>(e[2].payload)}});
+  }
+}
+
+void store::add_activity(const slot* e) {
+  if (!keep(35)) {
+    return;
+  }
+  const std::uint64_t where = rest_of(*e);  // device and stream
+  const auto [stream, added] = streams_.try_emplace(where, std::uint16_t{0});
+  if (added) {
+    stream->second = t_.intern_stream({static_cast<std::uint32_t>(where >> 32U), 0, where & 0xFFFF'FFFFU});
+  }
+  activity a;
+  a.begin = static_cast<time_ns>(e[1].head);
+  a.end = static_cast<time_ns>(e[1].payload);
+  a.correlation = static_cast<std::uint32_t>(e[2].head >> 32U);
+  a.kind = static_cast<activity_kind>(e[2].head & 0xFFU);
+  a.name = name_of(text_at(e->payload));
+  a.node = e[2].payload != 0 ? node_of(e[2].payload) : none;
+  a.stream = stream->second;
+  if (a.kind == activity_kind::copy || a.kind == activity_kind::set) {
+    a.detail = t_.intern_bytes(static_cast<std::int64_t>(e[3].head));
+  }
+  t_.add_activity(a);
+}
+
+std::uint32_t store::node_of(std::uint64_t id) {
+  const auto [entry, added] = nodes_.try_emplace(id, static_cast<std::uint32_t>(t_.graph_nodes.size()));
+  if (added) {
+    graph_node n;
+    n.id = id;
+    std::uint64_t captured_in = 0;
+    const bool known = labels_of_graphs().resolve(id, t_, n, captured_in);
+    t_.graph_nodes.push_back(n);
+    const bool this_session = known && captured_in != 0 && token_log(captured_in) <= logs_.size();
+    node_ranges_.push_back(this_session ? range_of(captured_in) : none);
+  }
+  return entry->second;
+}
+
+void store::add_request(const slot* e, std::uint64_t ticks) {
+  const auto found = requests_.find(e->payload);
+  if (found != requests_.end()) {
+    if (found->second != none) {
+      t_.ranges[found->second].end = static_cast<time_ns>(ticks);
+    }
+    return;
+  }
+  if (e[1].head == 0) {
+    return;  // begun before the session
+  }
+  range r;
+  r.begin = static_cast<time_ns>(ticks);
+  r.kind = range_kind::request;
+  r.label =
+      t_.labels.intern({none, name_of(text_at(e[1].head)), low_index(e[1].payload), range_kind::request});
+  requests_.emplace(e->payload, add_range(r));
+}
+
+}  // namespace varve::record

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What a session has drained so far: a trace whose times are still ticks.
+#ifndef VARVE_RECORD_STORE_HPP
+#define VARVE_RECORD_STORE_HPP
+
+#include <varve/trace.hpp>
+
+#include "record/log.hpp"
+#include "record/registry.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace varve::record {
+
+/// Not thread safe: the session's lock guards it.
+class store {
+ public:
+  /// Keeps the events of session `epoch`, which began at `begin`, in about `memory` bytes at most.
+  store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory);
+
+  /// Reads all that the logs hold.
+  void drain();
+  /// Names seen so far may be overwritten: their module is about to go.
+  void forget_addresses() { names_.clear(); }
+  /// The trace until now, in nanoseconds; what is open ends at `end` ticks and says so.
+  [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
+  [[nodiscard]] trace take(const clock_mapping& clock, std::uint64_t end);
+  /// Ranges, calls and activities kept.
+  [[nodiscard]] std::size_t records() const noexcept {
+    return t_.ranges.size() + t_.calls.size() + t_.activities.size();
+  }
+  /// What the logs and this store have lost since the session began.
+  [[nodiscard]] std::vector<loss> losses() const;
+
+ private:
+  struct open_entry {
+    std::uint64_t serial;
+    std::uint32_t range;  // none when it was not kept
+    std::uint32_t label;
+    bool adopted;
+  };
+  struct log_counts {
+    std::uint64_t dropped_ranges = 0;
+    std::uint64_t deep_ranges = 0;
+    std::uint64_t dropped_events = 0;
+    std::uint64_t foreign_ends = 0;
+    std::uint64_t failed_work = 0;
+  };
+  struct log_state {
+    bool current = false;  // past the epoch event of this session
+    std::uint16_t thread = narrow_none;
+    std::uint64_t first_serial = 0;
+    std::vector<std::uint32_t> ranges;                         // by serial − first_serial
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> old;  // reopened ranges by serial
+    std::vector<open_entry> stack;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> calls;  // open ones: correlation, call
+    log_counts before;                                           // the session
+  };
+
+  static log_counts read_counts(thread_log& log) noexcept;
+  log_state& state(std::uint32_t number);
+  void drain_log(std::uint32_t number, std::uint64_t until_serial);
+  void handle(log_state& s, const slot* e);
+  void begin(log_state& s, range_kind kind, const char* name, std::int32_t index, std::uint64_t ticks);
+  void end_innermost(log_state& s, std::uint64_t ticks);
+  void end(log_state& s, std::uint64_t serial, std::uint64_t ticks);
+  void reopen(log_state& s, const slot* e);
+  void adopt(log_state& s, std::uint64_t token);
+  void attribute(const slot* e);
+  void add_work(const slot* e);
+  void add_activity(const slot* e);
+  void add_request(const slot* e, std::uint64_t ticks);
+  std::uint32_t add_range(const range& r);
+  std::uint32_t range_of(std::uint64_t token);
+  std::uint32_t node_of(std::uint64_t id);
+  std::uint32_t name_of(const char* text);
+  [[nodiscard]] bool keep(std::size_t bytes);
+  void finish(trace& t, const clock_mapping& clock, std::uint64_t end) const;
+  void close(trace& t, std::uint64_t end) const;
+  void convert(trace& t, const clock_mapping& clock) const;
+  static void share_captured_work(trace& t, const std::vector<std::uint32_t>& node_ranges);
+
+  std::uint64_t epoch_;
+  std::uint64_t begin_;
+  std::size_t memory_;
+  std::size_t used_ = 0;
+  trace t_;
+  std::deque<log_state> logs_;  // by number − 1; a deque, since reading one log may add another
+  std::unordered_map<const char*, std::uint32_t> names_;
+  std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // by device and stream
+  std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
+  std::vector<std::uint32_t> node_ranges_;                     // that each node was captured in
+  std::unordered_map<std::uint64_t, std::uint32_t> requests_;  // ranges by request id
+  std::uint64_t over_memory_ = 0;
+  std::uint64_t unknown_ranges_ = 0;
+  std::uint64_t ended_open_ = 0;
+  std::uint64_t refused_threads_ = 0;
+};
+
+}  // namespace varve::record
+
+#endif  // VARVE_RECORD_STORE_HPP
