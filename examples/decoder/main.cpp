@@ -65,7 +65,9 @@ profiled_run profile(decoder::backend& device, const decoder::options& o, decode
   decoder::generator engine{device, o.model, limits, mode, static_cast<std::uint64_t>(o.seed)};
   engine.warm_up();
   token_lists tokens = engine.generate(random_prompts(o), o.tokens);
-  return {std::move(tokens), varve::analyze(session.stop())};
+  varve::trace trace = session.stop();
+  trace.live_cpu = true;  // the back end's workers share the cores with the engine's own thread
+  return {std::move(tokens), varve::analyze(trace)};
 }
 
 void print_tokens(const token_lists& generated) {
