@@ -190,7 +190,7 @@ static inline void varve_end(varve_range range) VARVE_NOEXCEPT {
 /** Sets (a later value replaces an earlier one) an attribute of a pass, also after it has ended. */
 static inline void varve_set(varve_range pass, varve_attribute attribute, int64_t value) VARVE_NOEXCEPT {
   if (__builtin_expect(pass.id != 0, 0)) {
-    varve_attribute_(pass.id, attribute, value);
+    varve_attribute_(pass.id, (int)attribute, value);
   }
 }
 
