@@ -283,10 +283,12 @@ trace session::impl::stop(bool keep) {
     reader.join();
   }
   const std::lock_guard lock{p.mutex};
+  if (keep) {
+    p.records->drain(UINT64_MAX);  // also what threads wrote that were about to when recording stopped
+  }
   const record::clock_anchor end = record::read_anchor();
   p.clock = record::clock_mapping{p.started, end};
   if (keep) {
-    p.records->drain();
     const std::size_t records = p.records->records();
     out = p.records->take(p.clock, end.ticks);
     for (const auto& c : options.collectors) {
@@ -346,8 +348,8 @@ trace session::snapshot() {
   }
   record::process_state& p = process();
   const std::lock_guard lock{p.mutex};
-  p.records->drain();
   const record::clock_anchor now = record::read_anchor();
+  p.records->drain(now.ticks);
   out = p.records->copy({p.started, now}, now.ticks);
   impl_->describe(out, p.records->records());
   return out;
