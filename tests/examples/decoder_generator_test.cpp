@@ -8,7 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <stdexcept>
+#include <tuple>
 
 namespace {
 
@@ -89,15 +92,18 @@ class one_sequence {
   decoder::model model_;
 };
 
-class model : public testing::TestWithParam<model_config> {};
+class model : public testing::TestWithParam<std::size_t> {
+ protected:
+  const model_config& config_ = shapes[GetParam()];
+};
 
 // Logits are of magnitude 1. A thousand roundings of float are 6e-5; a wrong position, head or residual
 // changes logits in the first decimal.
 constexpr double tolerance = 6e-5;
 
 TEST_P(model, gives_the_logits_of_double) {
-  one_sequence sequence{GetParam()};
-  const token_list tokens = prompts(GetParam(), {9}, 3).front();
+  one_sequence sequence{config_};
+  const token_list tokens = prompts(config_, {9}, 3).front();
   const std::vector<float> logits = sequence.forward(tokens, 0);
   const reference::row expected = sequence.exact(tokens);
   ASSERT_EQ(logits.size(), expected.size());
@@ -107,13 +113,13 @@ TEST_P(model, gives_the_logits_of_double) {
 }
 
 TEST_P(model, decodes_over_its_cache_as_it_prefills) {
-  const token_list tokens = prompts(GetParam(), {12}, 4).front();
-  one_sequence stepwise{GetParam()};
+  const token_list tokens = prompts(config_, {12}, 4).front();
+  one_sequence stepwise{config_};
   std::vector<float> decoded = stepwise.forward({tokens.begin(), tokens.begin() + 8}, 0);
   for (std::int32_t i = 8; i < 12; ++i) {
     decoded = stepwise.forward({tokens[static_cast<std::size_t>(i)]}, i);
   }
-  one_sequence at_once{GetParam()};
+  one_sequence at_once{config_};
   const std::vector<float> prefilled = at_once.forward(tokens, 0);
   ASSERT_EQ(decoded.size(), prefilled.size());
   for (std::size_t i = 0; i < decoded.size(); ++i) {
@@ -121,7 +127,7 @@ TEST_P(model, decodes_over_its_cache_as_it_prefills) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(shapes, model, testing::ValuesIn(shapes));
+INSTANTIATE_TEST_SUITE_P(shapes, model, testing::Range(std::size_t{0}, std::size_t{3}));
 
 class modes : public testing::TestWithParam<std::tuple<std::size_t, std::uint64_t>> {};
 

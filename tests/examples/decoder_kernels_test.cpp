@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
 
 namespace {
 
@@ -33,9 +34,7 @@ decoder::cpu::indices view(std::vector<std::int32_t>& ids) {
   return {ids.data(), static_cast<std::int64_t>(ids.size())};
 }
 
-struct product_shape {
-  std::int64_t m, n, k;
-};
+using product_shape = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // m, n, k
 
 class matmul : public testing::TestWithParam<product_shape> {};
 
@@ -124,10 +123,8 @@ TEST(swiglu, equals_double_over_the_range_of_float_exponentials) {
   }
 }
 
-struct attention_case {
-  head_shape shape;
-  std::int64_t context;
-};
+// heads, kv_heads, size, context
+using attention_case = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
 class attention : public testing::TestWithParam<attention_case> {};
 
@@ -135,7 +132,8 @@ class attention : public testing::TestWithParam<attention_case> {};
 // 1/4 on average, over sqrt(size): wrong by (size + 2) roundings of sqrt(size) / 4, 8e-6 for size 64. The
 // softmax doubles that at most; values are below 1.
 TEST_P(attention, equals_double_over_the_cache_up_to_each_rows_position) {
-  const auto& [shape, context] = GetParam();
+  const auto [heads, kv_heads, size, context] = GetParam();
+  const head_shape shape{heads, kv_heads, size};
   const std::int64_t capacity = context + 3;
   const std::int64_t kv_width = shape.kv_heads * shape.size;
   floats keys{2 * capacity, kv_width, 11};
@@ -163,8 +161,8 @@ TEST_P(attention, equals_double_over_the_cache_up_to_each_rows_position) {
 }
 
 INSTANTIATE_TEST_SUITE_P(shapes, attention,
-                         testing::Values(attention_case{{1, 1, 2}, 2}, attention_case{{4, 4, 6}, 7},
-                                         attention_case{{4, 2, 10}, 33}, attention_case{{8, 2, 64}, 40}));
+                         testing::Values(attention_case{1, 1, 2, 2}, attention_case{4, 4, 6, 7},
+                                         attention_case{4, 2, 10, 33}, attention_case{8, 2, 64, 40}));
 
 TEST(attention, result_does_not_depend_on_the_bound) {
   floats keys{8, 4, 15};

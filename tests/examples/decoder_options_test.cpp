@@ -25,14 +25,14 @@ std::string refusal(const std::vector<const char*>& flags) {
   return "accepted";
 }
 
-TEST(options, take_sizes_on_top_of_a_preset) {
+TEST(decoder_options, take_sizes_on_top_of_a_preset) {
   const decoder::options o = parse({"--preset", "tiny", "--layers", "5", "--tokens", "7"});
   EXPECT_EQ(o.model.layers, 5);
   EXPECT_EQ(o.model.hidden, 64);
   EXPECT_EQ(o.tokens, 7);
 }
 
-TEST(options, run_both_modes_unless_one_is_named) {
+TEST(decoder_options, run_both_modes_unless_one_is_named) {
   const auto modes = [](const std::vector<const char*>& flags) {
     const decoder::options o = parse(flags);
     return std::pair{o.eager, o.graphs};
@@ -43,7 +43,7 @@ TEST(options, run_both_modes_unless_one_is_named) {
   EXPECT_EQ(modes({"--graph", "--eager"}), std::pair(true, true));
 }
 
-TEST(options, name_what_is_wrong) {
+TEST(decoder_options, name_what_is_wrong) {
   using testing::HasSubstr;
   EXPECT_THAT(refusal({"--frob"}), HasSubstr("--frob"));
   EXPECT_THAT(refusal({"--layers"}), HasSubstr("--layers needs a value"));
