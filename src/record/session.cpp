@@ -267,7 +267,7 @@ trace session::impl::stop(bool keep) {
   __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
   record::process_state& p = process();
   if (p.forked) {
-    reader.detach();  // it exists in the parent only
+    static_cast<void>(new std::thread{std::move(reader)});  // it exists in the parent only: leaked, not joined
     running = false;
     return out;
   }

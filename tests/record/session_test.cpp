@@ -120,7 +120,10 @@ TEST(session, shows_a_copy_while_it_runs) {
 }
 
 TEST(session, may_be_copied_while_threads_mark) {
-  varve::session session;
+  varve::session_options options;
+  options.marker_memory = std::size_t{1} << 20U;
+  options.trace_memory = std::size_t{1} << 20U;
+  varve::session session{options};
   std::atomic<bool> go{true};
   std::atomic<bool> marked{false};
   std::thread worker{[&] {
