@@ -64,7 +64,8 @@ generator::~generator() {
 }
 
 void generator::warm_up() {
-  prefill(varve::warm_up, {{0}}, {});
+  const auto sequences = static_cast<std::size_t>(std::min(limits_.sequences, limits_.rows));
+  prefill(varve::warm_up, std::vector<token_list>(sequences, token_list{0}), {});
   decode(varve::warm_up, launch_mode::eager, {});
 }
 

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <random>
 #include <stdexcept>
@@ -126,6 +127,9 @@ int main(int argc, char** argv) {
   try {
     run(options);
     return 0;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "decoder: not enough memory: give smaller sizes\n";
+    return 1;
   } catch (const std::exception& failed) {
     std::cerr << "decoder: " << failed.what() << '\n';
     return 1;

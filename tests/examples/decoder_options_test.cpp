@@ -49,6 +49,7 @@ TEST(decoder_options, name_what_is_wrong) {
   EXPECT_THAT(refusal({"--layers"}), HasSubstr("--layers needs a value"));
   EXPECT_THAT(refusal({"--layers", "3x"}), HasSubstr("'3x'"));
   EXPECT_THAT(refusal({"--layers", "0"}), HasSubstr("--layers"));
+  EXPECT_THAT(refusal({"--tokens", "1000001"}), HasSubstr("--tokens"));
   EXPECT_THAT(refusal({"--tokens", "99999999999999999999"}), HasSubstr("--tokens"));
   EXPECT_THAT(refusal({"--preset", "huge"}), HasSubstr("'huge'"));
   EXPECT_THAT(refusal({"--heads", "7"}), HasSubstr("heads"));
