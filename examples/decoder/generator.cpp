@@ -49,7 +49,6 @@ generator::generator(backend& device, const model_config& config, const engine_l
       compute_{device.make_stream()},
       copies_{device.make_stream()},
       model_{device, *compute_, config, limits, seed} {
-  varve::phase pass{varve::load};
   varve::layer layer{"inputs"};
   token_list sequences(static_cast<std::size_t>(limits.sequences));
   std::iota(sequences.begin(), sequences.end(), 0);

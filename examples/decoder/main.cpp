@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <optional>
 #include <random>
@@ -51,6 +52,14 @@ void write_json([[maybe_unused]] const varve::report& report, [[maybe_unused]] c
 #endif
 }
 
+std::unique_ptr<decoder::generator> load(decoder::backend& device, const decoder::options& o,
+                                         decoder::launch_mode mode) {
+  varve::phase pass{varve::load};
+  const decoder::engine_limits limits{o.batch, o.batch * o.prompt, o.prompt + o.tokens};
+  return std::make_unique<decoder::generator>(device, o.model, limits, mode,
+                                              static_cast<std::uint64_t>(o.seed));
+}
+
 struct profiled_run {
   token_lists tokens;
   varve::report report;
@@ -62,10 +71,9 @@ profiled_run profile(decoder::backend& device, const decoder::options& o, decode
   if (!session) {
     throw std::runtime_error{"no session: " + session.status().error};
   }
-  const decoder::engine_limits limits{o.batch, o.batch * o.prompt, o.prompt + o.tokens};
-  decoder::generator engine{device, o.model, limits, mode, static_cast<std::uint64_t>(o.seed)};
-  engine.warm_up();
-  token_lists tokens = engine.generate(random_prompts(o), o.tokens);
+  const auto engine = load(device, o, mode);
+  engine->warm_up();
+  token_lists tokens = engine->generate(random_prompts(o), o.tokens);
   varve::trace trace = session.stop();
   trace.live_cpu = true;  // the back end's workers share the cores with the engine's own thread
   return {std::move(tokens), varve::analyze(trace)};

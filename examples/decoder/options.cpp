@@ -43,8 +43,8 @@ std::int64_t positive_number(const std::string& flag, std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > 1'000'000) {
-    throw std::invalid_argument{flag + " takes a whole number from 1 to 1000000, not '" +
-                                std::string{text} + "'"};
+    throw std::invalid_argument{flag + " takes a whole number from 1 to 1000000, not '" + std::string{text} +
+                                "'"};
   }
   return value;
 }

@@ -43,7 +43,6 @@ class loader {
 }  // namespace
 
 weights load_weights(memory& device, stream& s, const model_config& c, std::uint64_t seed) {
-  varve::phase pass{varve::load};
   loader load{device, s, seed};
   weights w;
   {

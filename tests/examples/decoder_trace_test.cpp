@@ -183,6 +183,26 @@ TEST_F(decoder_trace, declares_the_products_work_in_every_pass) {
   EXPECT_EQ(captured_flops, 32768);
 }
 
+TEST_F(decoder_trace, reports_one_call_a_pass_also_for_replays) {
+  for (const placed_trace* run : {&eager_, &replayed_}) {
+    const varve::report report = varve::analyze(run->t);
+    varve::row_query query;
+    query.path = "layer 1 / mlp";
+    query.phase = varve::decode;
+    const varve::row* mlp = report.find(query);
+    ASSERT_NE(mlp, nullptr);
+    EXPECT_EQ(mlp->inclusive.calls, steps - 1);
+    EXPECT_EQ(mlp->inclusive.kernels, 5 * (steps - 1));  // gate, up, swiglu, down, add
+    EXPECT_EQ(mlp->inclusive.launches, run == &eager_ ? 5 * (steps - 1) : 0);
+    // Three products of 2 rows: 3 · 2 · 2 · 64 · 172 = 132096 FLOPs a pass, 29 passes.
+    EXPECT_EQ(mlp->inclusive.declared.flops, 132096 * 29);
+    EXPECT_EQ(report.quality.attributed, 1.0);
+    EXPECT_EQ(report.quality.unmatched + report.quality.unlabelled_nodes + report.quality.stale_nodes, 0);
+    ASSERT_EQ(report.requests.size(), 2U);
+    EXPECT_EQ(report.requests[1].passes, steps);
+  }
+}
+
 TEST(armed_decoder, keeps_the_layers_of_graphs_captured_before_the_session) {
   ASSERT_TRUE(varve::arm());
   const auto device = decoder::make_cpu_backend();

@@ -88,6 +88,18 @@ TEST(decoder, prints_tokens_and_a_report_for_each_way_to_launch) {
   EXPECT_NE(tokens(run(VARVE_DECODER " --preset tiny --eager --seed 2").output), tokens(eager.output));
 }
 
+#if defined(VARVE_DECODER_JSON)
+TEST(decoder, writes_its_report_as_json) {
+  const std::string path = testing::TempDir() + "varve_decoder_report.json";
+  std::remove(path.c_str());
+  EXPECT_EQ(run(VARVE_DECODER " --preset tiny --graph --json " + path).code, 0);
+  EXPECT_THAT(contents(path), HasSubstr("\"varve_report\""));
+  const outcome unwritable = run(VARVE_DECODER " --preset tiny --graph --json /nowhere/report.json");
+  EXPECT_EQ(unwritable.code, 1);
+  EXPECT_THAT(unwritable.output, HasSubstr("/nowhere/report.json"));
+}
+#endif
+
 TEST(decoder, names_what_is_wrong_and_ends_with_2) {
   const outcome unknown = run(VARVE_DECODER " --frobnicate");
   EXPECT_EQ(unknown.code, 2);
