@@ -88,8 +88,9 @@ void host::launch(stream on, const kernel& k) {
 void host::copy_like(call_kind kind, stream on, std::int64_t bytes, time_ns duration, time_ns call_cost,
                      bool waits) {
   const bool sets = kind == call_kind::set;
-  const job what{
-      {sets ? "Memset" : "Memcpy HtoD", duration}, sets ? activity_kind::set : activity_kind::copy, bytes};
+  const job what{{sets ? "Memset" : "Memcpy HtoD", duration, 0, -1, "copy"},
+                 sets ? activity_kind::set : activity_kind::copy,
+                 bytes};
   script_.emplace_back(
       [=, r = innermost(), captured = cost.captured, after = submitted_after(call_cost)](simulation& s) {
         s.launch(what, on, kind, r, call_cost, captured, after, waits);

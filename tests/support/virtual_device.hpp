@@ -68,9 +68,9 @@ struct flag {
 struct kernel {
   std::string name;
   time_ns duration = 0;
-  time_ns delay = 0;   ///< from ready to begin
-  time_ns early = -1;  ///< how long before its predecessor's end it may begin; -1: not before
-  bool collective = false;
+  time_ns delay = 0;               ///< from ready to begin
+  time_ns early = -1;              ///< how long before its predecessor's end it may begin; -1: not before
+  std::string category = "other";  ///< as reports call it
   std::uint32_t grid = 1;
 };
 

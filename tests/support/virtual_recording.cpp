@@ -203,7 +203,7 @@ void merge_graph_records(recording& r) {
       m.end = std::max(m.end, a.end);
       m.kind = varve::activity_kind::graph;
       m.name = "CUDA graph";
-      m.collective = false;
+      m.category = "other";
       m.stream = r.calls[a.call].stream;
       m.node = none;
     }

@@ -70,7 +70,7 @@ struct activity_record {
   time_ns end = 0;
   varve::activity_kind kind = varve::activity_kind::kernel;
   std::string name;
-  bool collective = false;
+  std::string category = "other";
   std::int64_t bytes = 0;  ///< of a copy or set
   std::uint32_t grid = 1;  ///< of a kernel
   ref stream = 0;

@@ -198,7 +198,7 @@ void simulation::finish_call_after(ref call, const std::vector<ref>& items) {
 
 ref simulation::add_activity(const job& j, ref stream, ref call, ref of_node) {
   out_.activities.push_back(
-      {0, 0, j.kind, j.what.name, j.what.collective, j.bytes, j.what.grid, stream, call, of_node});
+      {0, 0, j.kind, j.what.name, j.what.category, j.bytes, j.what.grid, stream, call, of_node});
   return static_cast<ref>(out_.activities.size() - 1);
 }
 
