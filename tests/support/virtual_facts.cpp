@@ -27,9 +27,18 @@ bool below(const std::string& path, const std::string& top) {
 facts::facts(const recording& r) : source{r} {
   std::set<std::uint32_t> seen;
   for (const activity_record& a : r.activities) {
-    if (a.recorded) {
+    if (a.recorded && !a.untimed) {
       seen.insert(r.streams[a.stream].device);
     }
+  }
+  // Where nothing ran, what the host did counts for the lowest device that the trace names.
+  for (const activity_record& a : r.activities) {
+    if (seen.empty() && a.recorded) {
+      seen.insert(r.streams[a.stream].device);
+    }
+  }
+  if (seen.empty() && !r.devices.empty()) {
+    seen.insert(*std::min_element(r.devices.begin(), r.devices.end()));
   }
   devices.assign(seen.begin(), seen.end());
   find_passes();
@@ -159,20 +168,48 @@ void facts::find_instances() {
     const range_record& r = source.ranges[i];
     if (r.recorded && (r.label.kind == range_kind::layer || r.label.kind == range_kind::op)) {
       const place p = place_of(i);
-      instances.push_back({p, key_of(p.pass), path_text(p.path), i, none});
+      instances.push_back({p, key_of(p.pass), path_text(p.path), i, none, r.declared});
     }
   }
   for (const work_fact& w : works) {
-    // Each path that the launch replays, and each above it, once.
-    const ref call = source.activities[w.activity].call;
-    for (place p = w.where; w.replayed && !p.path.empty(); p.path.pop_back()) {
+    // Each path that the launch replays, and each above it, once; but a range around the launch with the
+    // same path is the call.
+    for (place p = w.where; w.replayed && w.call != none && !p.path.empty(); p.path.pop_back()) {
       const std::string text = path_text(p.path);
-      if (std::none_of(instances.begin(), instances.end(),
-                       [&](const instance_fact& f) { return f.call == call && f.path == text; })) {
-        instances.push_back({p, w.key, text, none, call});
+      if (std::none_of(instances.begin(), instances.end(), [&](const instance_fact& f) {
+            return f.path == text && (f.call == w.call || around(w, f));
+          })) {
+        instances.push_back({p, w.key, text, none, w.call, {}});
       }
     }
   }
+  for (instance_fact& i : instances) {
+    for (const work_fact& w : works) {
+      const activity_record& a = source.activities[w.activity];
+      if (w.replayed && w.path == i.path && holds(i, w) && i.declared.empty()) {
+        i.declared = source.nodes[a.node].declared;
+      }
+    }
+  }
+}
+
+bool facts::around(const work_fact& w, const instance_fact& i) const {
+  return i.range != none && w.call != none && i.where.pass == w.where.pass &&
+         within(source.calls[w.call].range, i.range);
+}
+
+bool facts::holds(const instance_fact& i, const work_fact& w) const {
+  return w.replayed ? below(w.path, i.path) && (around(w, i) || (w.call != none && w.call == i.call))
+                    : around(w, i);
+}
+
+bool facts::inside(const instance_fact& inner, const instance_fact& outer) const {
+  if (inner.range != none) {
+    return outer.range != none && inner.where.pass == outer.where.pass && within(inner.range, outer.range);
+  }
+  return below(inner.path, outer.path) &&
+         (inner.call == outer.call || (outer.range != none && inner.where.pass == outer.where.pass &&
+                                       within(source.calls[inner.call].range, outer.range)));
 }
 
 void facts::cut() {

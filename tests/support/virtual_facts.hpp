@@ -70,6 +70,7 @@ struct instance_fact {
   std::string path;
   ref range = none;
   ref call = none;
+  varve::work declared;
 };
 
 struct facts {
@@ -92,6 +93,12 @@ struct facts {
 
   [[nodiscard]] place place_of(ref range) const;
   [[nodiscard]] bool within(ref range, ref outer) const;
+  /// Whether work was launched in a range that is this call.
+  [[nodiscard]] bool around(const work_fact& w, const instance_fact& i) const;
+  /// Whether work belongs to this call.
+  [[nodiscard]] bool holds(const instance_fact& i, const work_fact& w) const;
+  /// Whether one call of a row was made in the other, or is the same.
+  [[nodiscard]] bool inside(const instance_fact& inner, const instance_fact& outer) const;
   [[nodiscard]] group key_of(ref pass) const { return pass == none ? group{} : passes[pass].key; }
   [[nodiscard]] std::uint32_t lowest_device() const { return devices.empty() ? 0 : devices.front(); }
 

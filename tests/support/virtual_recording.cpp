@@ -78,7 +78,7 @@ void add_nodes(const recording& r, varve::trace& t, random_source* order,
       label = from.label_known ? intern_step(t, label, s) : none;
     }
     placed[i] = static_cast<std::uint32_t>(t.graph_nodes.size());
-    t.graph_nodes.push_back({from.id, label, from.stale, {}});
+    t.graph_nodes.push_back({from.id, label, from.stale, from.label_known ? from.declared : varve::work{}});
   }
 }
 

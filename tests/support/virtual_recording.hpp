@@ -83,6 +83,7 @@ struct activity_record {
 struct node_record {
   std::uint64_t id = 0;
   std::vector<step> path;  ///< whole, from the outermost open range
+  varve::work declared;    ///< of the range that it was captured in
   time_ns made = 0;        ///< instantiated or updated
   bool label_known = true;
   bool stale = false;

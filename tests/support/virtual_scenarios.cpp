@@ -146,16 +146,20 @@ class engine {
   void layers(host& h, void (engine::*inside)(host&)) {
     for (time_ns n = d_.between(1, 3); n > 0; --n) {
       const std::string name = d_.one_of<std::string>({"attention", "mlp"});
-      scope layer = h.layer(name, static_cast<std::int32_t>(d_.between(0, 1)));
-      if (d_.chance(30)) {
-        layer.work({d_.between(1, 100), d_.between(1, 100), 0, 0});
+      const time_ns index = d_.between(0, 1);
+      scope layer = h.layer(name, static_cast<std::int32_t>(index));
+      if (name == "mlp" && index == 0) {
+        layer.work({1'000, 100, 0, 0});  // one path declares one work, captured or not
       }
       (this->*inside)(h);
       if (d_.chance(10) && inside == &engine::few_actions) {
         hand_over(h, layer);
       }
       if (d_.chance(40)) {
-        const scope op = h.op(d_.one_of<std::string>({"projection", "softmax"}));
+        scope op = h.op(d_.one_of<std::string>({"projection", "softmax"}));
+        if (index == 1) {
+          op.work({10, 7, 0, 0});
+        }
         (this->*inside)(h);
       }
       if (d_.chance(40)) {

@@ -77,6 +77,7 @@ class simulation {
     std::vector<ref> after;
     ref stream = none;  // captured on
     std::vector<step> path;
+    varve::work declared;
   };
   struct graph_state {
     ref origin = none;  // the stream that the capture began on

@@ -62,11 +62,18 @@ std::vector<short_launch> short_launches(const facts& f) {
   }
   std::vector<short_launch> out;
   for (const launch& l : launches) {
+    // Siblings have a node in common, or a sibling in common.
+    std::set<std::uint64_t> family = l.nodes;
     std::size_t most = l.count;
-    for (const launch& other : launches) {
-      const bool siblings = std::any_of(l.nodes.begin(), l.nodes.end(),
-                                        [&](std::uint64_t id) { return other.nodes.count(id) != 0; });
-      most = std::max(most, siblings ? other.count : 0);
+    for (std::size_t known = 0; known != family.size();) {
+      known = family.size();
+      for (const launch& other : launches) {
+        if (std::any_of(other.nodes.begin(), other.nodes.end(),
+                        [&](std::uint64_t id) { return family.count(id) != 0; })) {
+          family.insert(other.nodes.begin(), other.nodes.end());
+          most = std::max(most, other.count);
+        }
+      }
     }
     if (l.merged || (l.count > 0 && l.count == most)) {
       continue;
