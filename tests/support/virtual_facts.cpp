@@ -150,10 +150,10 @@ void facts::find_calls() {
     }
     call_fact f;
     f.call = i;
-    f.device = lowest_device();
     const auto first =
         std::find_if(works.begin(), works.end(), [&](const work_fact& w) { return w.call == i; });
     if (first != works.end()) {
+      f.ran = true;
       f.device = first->device;
     }
     f.where = place_of(c.range);
@@ -161,6 +161,42 @@ void facts::find_calls() {
     f.path = path_text(f.where.path);
     calls.push_back(std::move(f));
   }
+  for (call_fact& f : calls) {
+    if (!f.ran) {
+      const std::set<std::uint32_t> known = devices_of(f.key, f.path);
+      f.device = known.empty() ? lowest_device(f.key) : *known.begin();
+    }
+  }
+}
+
+std::set<std::uint32_t> facts::devices_of(const group& key, const std::string& path) const {
+  std::set<std::uint32_t> out;
+  for (const work_fact& w : works) {
+    if (w.key == key && below(w.path, path)) {
+      out.insert(w.device);
+    }
+  }
+  for (const call_fact& c : calls) {
+    if (c.ran && c.key == key && below(c.path, path)) {
+      out.insert(c.device);
+    }
+  }
+  return out;
+}
+
+std::uint32_t facts::lowest_device(const group& key) const {
+  std::set<std::uint32_t> out;
+  for (const work_fact& w : works) {
+    if (w.key == key) {
+      out.insert(w.device);
+    }
+  }
+  for (const call_fact& c : calls) {
+    if (c.ran && c.key == key) {
+      out.insert(c.device);
+    }
+  }
+  return out.empty() ? lowest_device() : *out.begin();
 }
 
 void facts::find_instances() {
@@ -168,7 +204,7 @@ void facts::find_instances() {
     const range_record& r = source.ranges[i];
     if (r.recorded && (r.label.kind == range_kind::layer || r.label.kind == range_kind::op)) {
       const place p = place_of(i);
-      instances.push_back({p, key_of(p.pass), path_text(p.path), i, none, r.declared});
+      instances.push_back({p, key_of(p.pass), path_text(p.path), i, none, 0, r.declared});
     }
   }
   for (const work_fact& w : works) {
@@ -177,9 +213,9 @@ void facts::find_instances() {
     for (place p = w.where; w.replayed && w.call != none && !p.path.empty(); p.path.pop_back()) {
       const std::string text = path_text(p.path);
       if (std::none_of(instances.begin(), instances.end(), [&](const instance_fact& f) {
-            return f.path == text && (f.call == w.call || around(w, f));
+            return f.path == text && ((f.call == w.call && f.device == w.device) || around(w, f));
           })) {
-        instances.push_back({p, w.key, text, none, w.call, {}});
+        instances.push_back({p, w.key, text, none, w.call, w.device, {}});
       }
     }
   }
@@ -199,7 +235,8 @@ bool facts::around(const work_fact& w, const instance_fact& i) const {
 }
 
 bool facts::holds(const instance_fact& i, const work_fact& w) const {
-  return w.replayed ? below(w.path, i.path) && (around(w, i) || (w.call != none && w.call == i.call))
+  return w.replayed ? below(w.path, i.path) &&
+                          (around(w, i) || (w.call != none && w.call == i.call && w.device == i.device))
                     : around(w, i);
 }
 
@@ -207,9 +244,9 @@ bool facts::inside(const instance_fact& inner, const instance_fact& outer) const
   if (inner.range != none) {
     return outer.range != none && inner.where.pass == outer.where.pass && within(inner.range, outer.range);
   }
-  return below(inner.path, outer.path) &&
-         (inner.call == outer.call || (outer.range != none && inner.where.pass == outer.where.pass &&
-                                       within(source.calls[inner.call].range, outer.range)));
+  return below(inner.path, outer.path) && ((inner.call == outer.call && inner.device == outer.device) ||
+                                           (outer.range != none && inner.where.pass == outer.where.pass &&
+                                            within(source.calls[inner.call].range, outer.range)));
 }
 
 void facts::cut() {

@@ -9,6 +9,7 @@
 
 #include "virtual_recording.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,8 @@ struct work_fact {
 /// An outermost call that was not captured.
 struct call_fact {
   ref call = none;
-  std::uint32_t device = 0;  ///< of what it launched, or the lowest
+  bool ran = false;          ///< something that it launched is there
+  std::uint32_t device = 0;  ///< of what it launched, or one that its row is on
   place where;
   group key;
   std::string path;
@@ -70,6 +72,7 @@ struct instance_fact {
   std::string path;
   ref range = none;
   ref call = none;
+  std::uint32_t device = 0;  ///< of a replay
   varve::work declared;
 };
 
@@ -100,6 +103,10 @@ struct facts {
   /// Whether one call of a row was made in the other, or is the same.
   [[nodiscard]] bool inside(const instance_fact& inner, const instance_fact& outer) const;
   [[nodiscard]] group key_of(ref pass) const { return pass == none ? group{} : passes[pass].key; }
+  /// Where work of the row, and what its calls launched, ran.
+  [[nodiscard]] std::set<std::uint32_t> devices_of(const group& key, const std::string& path) const;
+  /// The lowest device that passes of this kind are known to run on.
+  [[nodiscard]] std::uint32_t lowest_device(const group& key) const;
   [[nodiscard]] std::uint32_t lowest_device() const { return devices.empty() ? 0 : devices.front(); }
 
  private:

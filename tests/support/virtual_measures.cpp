@@ -13,6 +13,12 @@ using varve::activity_kind;
 using varve::call_kind;
 using varve::measures;
 
+bool is_measured(const facts& f, const call_fact& c) {
+  const call_kind kind = f.source.calls[c.call].kind;
+  return kind == call_kind::launch || kind == call_kind::graph_launch || kind == call_kind::synchronise ||
+         kind == call_kind::allocate || kind == call_kind::graph_build;
+}
+
 varve::distribution distribution_of(std::vector<time_ns> values) {
   varve::distribution d;
   std::sort(values.begin(), values.end());
@@ -55,6 +61,18 @@ time_ns measuring::union_of(std::uint32_t device, const std::function<bool(const
   for (std::size_t k = 0; k < slices.size(); ++k) {
     if (std::any_of(slices[k].running.begin(), slices[k].running.end(),
                     [&](std::size_t w) { return chosen(f.works[w]); })) {
+      total += f.length(k);
+    }
+  }
+  return total;
+}
+
+time_ns measuring::kernel_union(const std::function<bool(const work_fact&)>& chosen) const {
+  time_ns total = 0;
+  for (std::size_t k = 0; k < f.slices(); ++k) {
+    if (std::any_of(f.works.begin(), f.works.end(), [&](const work_fact& w) {
+          return activity(w).kind == activity_kind::kernel && chosen(w) && f.in(k, w.begin, w.end);
+        })) {
       total += f.length(k);
     }
   }
@@ -153,6 +171,19 @@ void measuring::measure_calls(std::uint32_t device, const selection& chosen, mea
   }
 }
 
+/// That launched the device's last work.
+ref measuring::last_thread(std::uint32_t device) const {
+  ref thread = none;
+  time_ns last = 0;
+  for (const work_fact& w : f.works) {
+    if (w.device == device && (thread == none || w.clipped >= last)) {
+      last = w.clipped;
+      thread = w.call == none ? none : f.source.calls[w.call].thread;
+    }
+  }
+  return thread;
+}
+
 measures measuring::measure(std::uint32_t device, const selection& chosen) const {
   measures m;
   measure_works(device, chosen, m);
@@ -164,18 +195,19 @@ void measuring::delays(std::uint32_t device, const selection& chosen, varve::dis
                        varve::distribution& queue) const {
   std::vector<time_ns> latencies;
   std::vector<time_ns> waits;
-  std::set<ref> seen;
-  for (const work_fact& w : f.works) {
-    if (w.call == none || !seen.insert(w.call).second || w.device != device || !chosen.work(w)) {
+  for (const call_fact& fact : f.calls) {
+    const call_record& c = f.source.calls[fact.call];
+    if ((c.kind != call_kind::launch && c.kind != call_kind::graph_launch) || !fact.ran ||
+        fact.device != device || !chosen.call(fact)) {
       continue;
     }
-    const call_record& c = f.source.calls[w.call];
-    if ((c.kind != call_kind::launch && c.kind != call_kind::graph_launch) || w.begin < c.begin) {
-      continue;
+    const auto first =
+        std::find_if(f.works.begin(), f.works.end(), [&](const work_fact& w) { return w.call == fact.call; });
+    if (first->begin >= c.begin) {
+      latencies.push_back(first->begin - c.begin);
     }
-    latencies.push_back(w.begin - c.begin);
-    if (w.begin > c.end) {
-      waits.push_back(w.begin - c.end);
+    if (first->begin > c.end) {
+      waits.push_back(first->begin - c.end);
     }
   }
   latency = distribution_of(std::move(latencies));
@@ -197,6 +229,9 @@ void measuring::partition_of(std::uint32_t device, const std::function<bool(cons
     const slice idle;
     const slice& s = slices_.count(device) == 0 ? idle : slices_.at(device)[k];
     const bool tail = s.ended_by == SIZE_MAX;
+    if (f.implicit_pass && tail) {
+      threads = {last_thread(device)};
+    }
     switch (s.state) {
       case device_state::compute:
         p.compute += f.length(k);

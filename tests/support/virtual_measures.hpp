@@ -17,6 +17,9 @@
 
 namespace virtual_device {
 
+/// Calls whose time is measured: not those of events, host functions and the like, nor copies and sets.
+bool is_measured(const facts& f, const call_fact& c);
+
 varve::distribution distribution_of(std::vector<time_ns> values);
 
 /// What decides whether something counts in a row.
@@ -37,9 +40,11 @@ class measuring {
   /// Length of the union of the intervals of the works that `chosen` takes.
   [[nodiscard]] time_ns union_of(std::uint32_t device,
                                  const std::function<bool(const work_fact&)>& chosen) const;
+  /// Likewise, kernels by their whole intervals.
+  [[nodiscard]] time_ns kernel_union(const std::function<bool(const work_fact&)>& chosen) const;
   /// All but calls, host time and declared work.
   [[nodiscard]] varve::measures measure(std::uint32_t device, const selection& chosen) const;
-  /// Of the first work of each launch.
+  /// Of each launch to its first work.
   void delays(std::uint32_t device, const selection& chosen, varve::distribution& latency,
               varve::distribution& queue) const;
   /// Of the union of the passes that count.
@@ -53,6 +58,7 @@ class measuring {
  private:
   void measure_works(std::uint32_t device, const selection& chosen, varve::measures& m) const;
   void measure_calls(std::uint32_t device, const selection& chosen, varve::measures& m) const;
+  [[nodiscard]] ref last_thread(std::uint32_t device) const;
   [[nodiscard]] bool in_wall(std::size_t k, const group& key) const;
 
   std::map<std::uint32_t, std::vector<slice>> slices_;  // by device

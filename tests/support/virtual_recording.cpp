@@ -181,7 +181,7 @@ void start_window(recording& r, time_ns at) {
     }
   }
   for (call_record& c : r.calls) {
-    c.recorded = c.recorded && c.begin >= at;
+    c.recorded = c.recorded && c.begin >= at && (c.outer == none || r.calls[c.outer].begin >= at);
   }
   for (activity_record& a : r.activities) {
     a.recorded = a.recorded && a.begin >= at;

@@ -47,7 +47,7 @@ std::vector<short_launch> short_launches(const facts& f) {
     if (f.source.calls[c.call].kind != call_kind::graph_launch) {
       continue;
     }
-    launch l{c.call, {}, 0, false, c.device};
+    launch l{c.call, {}, 0, false, 0};
     for (const work_fact& w : f.works) {
       const activity_record& a = f.source.activities[w.activity];
       if (w.call == c.call) {
@@ -58,6 +58,7 @@ std::vector<short_launch> short_launches(const facts& f) {
         }
       }
     }
+    l.device = c.ran ? c.device : f.lowest_device(c.key);
     launches.push_back(std::move(l));
   }
   std::vector<short_launch> out;
@@ -141,9 +142,8 @@ std::vector<slice> slices_of(const facts& f, std::uint32_t device, const std::ve
 
 void add_starved(const facts& f, std::size_t k, ref thread, varve::starved_time& to) {
   time_ns* part = &to.other;
-  for (const call_fact& fact : f.calls) {
-    const call_record& c = f.source.calls[fact.call];
-    if (c.thread != thread || !f.in(k, c.begin, c.end)) {
+  for (const call_record& c : f.source.calls) {
+    if (!c.recorded || c.outer != none || c.thread != thread || !f.in(k, c.begin, c.end)) {
       continue;
     }
     switch (c.kind) {
@@ -151,7 +151,7 @@ void add_starved(const facts& f, std::size_t k, ref thread, varve::starved_time&
       case call_kind::graph_launch:
       case call_kind::copy:
       case call_kind::set:
-        part = &to.launching;
+        part = c.captured ? &to.graph_building : &to.launching;
         break;
       case call_kind::graph_build:
         part = &to.graph_building;

@@ -13,7 +13,12 @@ namespace virtual_device {
 
 varve::report proved(const recording& r) {
   const truth known = truth_of(r);
-  return known.expected;
+  const varve::report report = varve::analyze(to_trace(r));
+  EXPECT_EQ(report_difference(known.expected, report, known.ambiguous), "");
+  random_source order{1};
+  const varve::report shuffled = varve::analyze(to_trace(r, &order));
+  EXPECT_EQ(report_difference(known.expected, shuffled, known.ambiguous), "") << "records in another order";
+  return report;
 }
 
 const varve::row& layer_of(const varve::report& r, const std::string& path, const std::string& phase,

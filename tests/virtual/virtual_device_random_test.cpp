@@ -50,7 +50,7 @@ TEST(VirtualDeviceRandom, damaged_traces_are_reported_as_far_as_they_tell) {
 TEST(VirtualDeviceRandom, few_scenarios_are_open_to_more_than_one_answer) {
   std::uint64_t ambiguous = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    ambiguous += truth_of(random_scenario(seed)).ambiguous ? 1 : 0;
+    ambiguous += truth_of(random_scenario(seed)).ambiguous ? 1U : 0U;
   }
   EXPECT_LT(ambiguous, seeds / 5);
 }
