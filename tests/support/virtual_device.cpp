@@ -211,7 +211,7 @@ ref machine::request(const std::string& name, std::int32_t index, time_ns begin,
 }
 
 recording machine::run() {
-  simulation{recording_, max_concurrent_, hosts_.size(), correlations, nested_calls}.play(hosts_);
+  simulation{recording_, max_concurrent_, hosts_.size(), nested_calls}.play(hosts_);
   return recording_;
 }
 

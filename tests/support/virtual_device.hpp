@@ -176,8 +176,6 @@ class machine {
 
   /// A launching runtime call makes a driver call in its middle half.
   nesting nested_calls = nesting::off;
-  /// Correlation ids begin again at 1 after this many; 0: never.
-  std::uint32_t correlations = 0;
 
   /// Adds a device; 0: any number of kernels at once.
   void device(std::uint32_t id, std::uint32_t max_concurrent = 0);

@@ -50,7 +50,8 @@ facts::facts(const recording& r) : source{r} {
 
 place facts::place_of(ref range) const {
   place p;
-  while (range != none && source.ranges[range].label.kind != range_kind::phase) {
+  while (range != none && source.ranges[range].recorded &&
+         source.ranges[range].label.kind != range_kind::phase) {
     p.path.insert(p.path.begin(), source.ranges[range].label);
     range = source.ranges[range].parent;
   }
@@ -63,7 +64,7 @@ place facts::place_of(ref range) const {
 }
 
 bool facts::within(ref range, ref outer) const {
-  while (range != none && range != outer) {
+  while (range != none && range != outer && source.ranges[range].recorded) {
     range = source.ranges[range].parent;
   }
   return range == outer;

@@ -151,6 +151,24 @@ void shift_clock(recording& r, time_ns by) {
   move(r.activities);
 }
 
+bool wrap_correlations(recording& r, std::uint32_t ids) {
+  const auto wrapped = [ids](const call_record& c) { return (c.correlation - 1) % ids + 1; };
+  const auto outermost = [&](ref c) { return r.calls[c].outer == none ? c : r.calls[c].outer; };
+  for (const activity_record& a : r.activities) {
+    const call_record& launch = r.calls[a.call];
+    for (ref c = 0; c < r.calls.size(); ++c) {
+      if (outermost(c) != a.call && wrapped(r.calls[c]) == wrapped(launch) &&
+          r.calls[c].begin >= launch.begin && r.calls[c].begin <= a.begin) {
+        return false;
+      }
+    }
+  }
+  for (call_record& c : r.calls) {
+    c.correlation = wrapped(c);
+  }
+  return true;
+}
+
 void skew_devices(recording& r, time_ns by) {
   for (activity_record& a : r.activities) {
     a.begin -= by;

@@ -110,6 +110,9 @@ varve::trace to_trace(const recording& r, random_source* order = nullptr);
 
 /// The trace's clock counts from another moment.
 void shift_clock(recording& r, time_ns by);
+/// Correlation ids begin again at 1 after `ids`. False, and nothing done, where an id would come again before
+/// the work of its last launch has begun: then nobody could tell which of the two launched it.
+bool wrap_correlations(recording& r, std::uint32_t ids);
 /// Device times are early by `by`: clocks disagree.
 void skew_devices(recording& r, time_ns by);
 /// Each activity of graph launches is lost with probability `share`; with 1, whole launches.

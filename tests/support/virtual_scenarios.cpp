@@ -83,11 +83,11 @@ class engine {
 
   kernel some_kernel() {
     static const std::vector<std::pair<std::string, std::string>> names{
-        {"flash_fwd_kernel", "attention"},
         {"ampere_sgemm_128x64_tn", "linear"},
-        {"rms_norm_kernel", "normalisation"},
         {"ncclDevKernel_AllReduce_Sum_bf16", "collective"},
-        {"prepare_kernel", "other"}};
+        {"first", "other"},
+        {"second", "other"},
+        {"third", "other"}};
     const auto& [name, category] = d_.one_of(names);
     kernel k;
     k.name = name;
@@ -130,6 +130,9 @@ class engine {
       case 7:
         return executables_.empty() ? work(h, on) : h.launch(on, d_.one_of(executables_));
       case 8:
+        if (!executables_.empty() && d_.chance(30)) {  // the nodes get new records, with the same ids
+          return h.update(executables_.back(), graphs_.back(), d_.chance(50));
+        }
         return d_.chance(50) ? h.call(varve::call_kind::host_function, d_.between(100, 900))
                              : h.synchronise_device(d_.one_of(devices_));
       default:
@@ -324,9 +327,10 @@ void damage(recording& r, random_source& random) {
   }
   if (d.chance(20)) {
     skew_devices(r, d.between(1, 6'000));
-  }
-  if (d.chance(30)) {
+  } else if (d.chance(40)) {
     start_window(r, d.between(0, end / 2));
+  } else {
+    wrap_correlations(r, static_cast<std::uint32_t>(d.between(20, 60)));
   }
   if (d.chance(50)) {
     shift_clock(r, 1'750'000'000'000'000'000);

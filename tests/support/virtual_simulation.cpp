@@ -11,10 +11,9 @@ using varve::activity_kind;
 using varve::call_kind;
 
 simulation::simulation(recording& out, std::vector<std::uint32_t> max_concurrent, std::size_t hosts,
-                       std::uint32_t correlations, machine::nesting nested)
+                       machine::nesting nested)
     : out_{out},
       max_concurrent_{std::move(max_concurrent)},
-      correlations_{correlations},
       nested_{nested},
       threads_(hosts),
       last_(out.streams.size(), none),
@@ -163,11 +162,7 @@ void simulation::wake(ref thread, time_ns now) {
 // --- calls -----------------------------------------------------------------------------------------------
 
 ref simulation::add_call(call_kind kind, ref range, time_ns cost, bool captured) {
-  const auto next_correlation = [&] {
-    correlation_ = correlation_ == correlations_ && correlations_ > 0 ? 1 : correlation_ + 1;
-    return correlation_;
-  };
-  call_record c{clock(), clock() + cost, kind, thread_, range, none, none, next_correlation(), captured};
+  call_record c{clock(), clock() + cost, kind, thread_, range, none, none, ++correlation_, captured};
   const ref id = static_cast<ref>(out_.calls.size());
   out_.calls.push_back(c);
   if (nested_ != machine::nesting::off && (kind == call_kind::launch || kind == call_kind::graph_launch)) {
@@ -175,7 +170,7 @@ ref simulation::add_call(call_kind kind, ref range, time_ns cost, bool captured)
     c.begin += cost / 4;
     c.end -= cost / 4;
     if (nested_ == machine::nesting::own_correlation) {
-      c.correlation = next_correlation();
+      c.correlation = ++correlation_;
     }
     out_.calls.push_back(c);
   }

@@ -26,7 +26,7 @@ struct job {
 class simulation {
  public:
   simulation(recording& out, std::vector<std::uint32_t> max_concurrent, std::size_t hosts,
-             std::uint32_t correlations, machine::nesting nested);
+             machine::nesting nested);
 
   /// Plays the scripts to their end.
   void play(std::deque<host>& hosts);
@@ -122,7 +122,6 @@ class simulation {
 
   recording& out_;
   std::vector<std::uint32_t> max_concurrent_;
-  std::uint32_t correlations_;
   machine::nesting nested_;
   std::uint32_t correlation_ = 0;
 

@@ -480,12 +480,17 @@ void counting::count_quality() {
   varve::report_quality& q = out_.quality;
   time_ns all = 0;
   time_ns placed = 0;
-  std::set<std::uint32_t> correlations;
-  for (const call_fact& c : f.calls) {
-    const call_record& call = f.source.calls[c.call];
-    const bool launches = call.kind == call_kind::launch || call.kind == call_kind::graph_launch ||
-                          call.kind == call_kind::copy || call.kind == call_kind::set;
-    q.duplicate_correlations += launches && !correlations.insert(call.correlation).second ? 1 : 0;
+  std::map<std::uint32_t, std::set<ref>> launches;  // by correlation, nested calls standing for the outermost
+  for (ref i = 0; i < f.source.calls.size(); ++i) {
+    const call_record& c = f.source.calls[i];
+    if (c.recorded && !c.captured &&
+        (c.kind == call_kind::launch || c.kind == call_kind::graph_launch || c.kind == call_kind::copy ||
+         c.kind == call_kind::set)) {
+      launches[c.correlation].insert(c.outer == none ? i : c.outer);
+    }
+  }
+  for (const auto& entry : launches) {
+    q.duplicate_correlations += static_cast<std::int64_t>(entry.second.size()) - 1;
   }
   for (const activity_record& a : f.source.activities) {
     if (!a.recorded) {

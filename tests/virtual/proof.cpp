@@ -14,10 +14,12 @@ namespace virtual_device {
 varve::report proved(const recording& r) {
   const truth known = truth_of(r);
   const varve::report report = varve::analyze(to_trace(r));
-  EXPECT_EQ(report_difference(known.expected, report, known.ambiguous), "");
+  const std::string as_recorded = report_difference(known.expected, report, known.ambiguous);
+  EXPECT_TRUE(as_recorded.empty()) << as_recorded;
   random_source order{1};
   const varve::report shuffled = varve::analyze(to_trace(r, &order));
-  EXPECT_EQ(report_difference(known.expected, shuffled, known.ambiguous), "") << "records in another order";
+  const std::string in_another_order = report_difference(known.expected, shuffled, known.ambiguous);
+  EXPECT_TRUE(in_another_order.empty()) << "with the records in another order:\n" << in_another_order;
   return report;
 }
 

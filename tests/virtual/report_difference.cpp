@@ -194,14 +194,36 @@ class comparison {
     }
   }
 
+  /// Parents come before their children, one step up.
+  void trees(const std::vector<varve::row>& rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const varve::row& r = rows[i];
+      where_ = "layer \"" + r.path + "\": ";
+      const std::size_t cut = r.path.rfind(" / ");
+      if (cut == std::string::npos) {
+        values("parent", varve::none, r.parent);
+      } else if (r.parent >= i) {
+        note("parent") << "does not come before it\n";
+      } else {
+        const varve::row& up = rows[r.parent];
+        texts("parent", r.path.substr(0, cut) + r.phase + r.model, up.path + up.phase + up.model);
+        values("parent's device", r.device, up.device);
+      }
+    }
+  }
+
   [[nodiscard]] std::string text() const { return out_.str(); }
 
  private:
-  std::ostream& note(std::string_view name) { return out_ << where_ << name << ' '; }
+  std::ostream& note(std::string_view name) {
+    return (++notes_ <= 20 ? out_ : ignored_) << where_ << name << ' ';
+  }
 
   bool ambiguous_;
   std::string where_;
+  int notes_ = 0;
   std::ostringstream out_;
+  std::ostringstream ignored_;
 };
 
 }  // namespace
@@ -229,6 +251,7 @@ std::string report_difference(const varve::report& expected, const varve::report
       [](const varve::request_row& r) { return r.label + " " + std::to_string(r.index); },
       [&](const varve::request_row& e, const varve::request_row& a) { c.requests(e, a); });
   c.qualities(expected.quality, actual.quality);
+  c.trees(actual.layers);
   return c.text();
 }
 

@@ -9,7 +9,8 @@
 
 namespace virtual_device {
 
-/// Every value in which a report differs from the truth, one a line; empty when there is none. With
+/// The values in which a report differs from the truth, one a line, and what is wrong with the trees of its
+/// rows; the first twenty. Empty when all is well. With
 /// `ambiguous`, what is charged to single rows is not compared, nor how starved time splits.
 std::string report_difference(const varve::report& expected, const varve::report& actual, bool ambiguous);
 

@@ -62,6 +62,27 @@ TEST_F(VirtualDeviceDamage, a_replay_with_fewer_records_than_its_siblings_is_unr
   EXPECT_EQ(layer_of(report, "block 0").inclusive.calls, 3);
 }
 
+TEST_F(VirtualDeviceDamage, replays_before_and_after_an_update_are_siblings) {
+  h.begin_capture(s);
+  h.launch(s, "a", 4'000);
+  h.launch(s, "b", 6'000);
+  const graph g = h.end_capture(s);       // 0–3000
+  const executable e = h.instantiate(g);  // 3000–53000
+  {
+    const scope pass = h.phase("decode");
+    h.launch(s, e);    // 53000–63000, runs 63000–67000–73000
+    h.synchronise(s);  // 63000–73000
+    h.update(e, g);    // 73000–123000: the same node ids
+    h.launch(s, e);    // 123000–133000, runs 133000–137000–143000
+    h.synchronise(s);  // 133000–143000
+  }
+  recording r = m.run();
+  r.activities[3].recorded = false;  // the last one
+  const varve::report report = proved(r);
+  EXPECT_EQ(report.quality.graph_launches_short, 1);
+  EXPECT_EQ(phase_of(report).partition.unrecorded, 10'000 + 6'000);
+}
+
 TEST_F(VirtualDeviceDamage, one_record_a_graph_launch_counts_as_its_time) {
   recording r = three_replays();
   merge_graph_records(r);
@@ -137,14 +158,17 @@ TEST_F(VirtualDeviceDamage, work_before_its_own_launch_says_that_clocks_disagree
 }
 
 TEST_F(VirtualDeviceDamage, correlation_ids_that_come_again_find_the_latest_launch) {
-  m.correlations = 4;
   for (int i = 0; i < 6; ++i) {
     const scope pass = h.phase("decode");
     const scope layer = h.layer("a", i);
     h.launch(s, "a", 1'000 * (i + 1));  // ids 1, 3, 1, 3, …
     h.synchronise(s);                   // ids 2, 4, 2, 4, …
   }
-  const varve::report report = proved(m.run());
+  recording r = m.run();
+  EXPECT_FALSE(wrap_correlations(r, 1));
+  EXPECT_TRUE(wrap_correlations(r, 4));
+  const varve::report report = proved(r);
+  EXPECT_EQ(report.quality.duplicate_correlations, 4);  // three launches with 1, three with 3
   for (int i = 0; i < 6; ++i) {
     EXPECT_EQ(layer_of(report, "a " + std::to_string(i)).inclusive.gpu_time, 1'000 * (i + 1)) << i;
   }

@@ -264,21 +264,5 @@ TEST(VirtualDevice, nested_calls_take_the_middle_half_of_the_launch) {
   }
 }
 
-TEST(VirtualDevice, correlation_ids_wrap) {
-  machine m;
-  m.device(0);
-  m.correlations = 3;
-  host& h = m.new_host();
-  const stream s = m.new_stream(0);
-  for (int i = 0; i < 5; ++i) {
-    h.launch(s, "a", 10);
-  }
-  std::vector<std::uint32_t> ids;
-  for (const call_record& c : m.run().calls) {
-    ids.push_back(c.correlation);
-  }
-  EXPECT_THAT(ids, ElementsAre(1, 2, 3, 1, 2));
-}
-
 }  // namespace
 }  // namespace virtual_device

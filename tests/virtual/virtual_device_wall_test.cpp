@@ -146,6 +146,26 @@ TEST_F(VirtualDeviceWall, the_tail_of_a_pass_belongs_to_its_own_thread) {
   EXPECT_EQ(layer_of(r, "a").inclusive.starved.total(), 5'000);  // the tail is charged to no row
 }
 
+TEST_F(VirtualDeviceWall, the_tail_is_not_that_of_a_pass_that_has_ended) {
+  host& other = m.new_host();
+  {
+    const scope pass = h.phase("decode");
+    h.launch(s, "a", 1'000);  // call 0–5000, runs 5000–6000
+    h.spend(30'000);          // 5000–35000
+  }
+  {
+    other.spend(2'000);
+    const scope pass = other.phase("prefill");  // 2000–7000, begun last
+    other.spend(5'000);
+  }
+  other.spend(3'000);
+  other.allocate();  // 10000–30000, in no pass of its own
+  const varve::report r = proved(m.run());
+  EXPECT_EQ(phase_of(r).partition.starved.launching, 5'000);
+  EXPECT_EQ(phase_of(r).partition.starved.other, 29'000);
+  EXPECT_EQ(phase_of(r).partition.starved.allocating, 0);
+}
+
 TEST_F(VirtualDeviceWall, a_gap_counts_for_a_row_only_inside_its_own_phase) {
   h.spend(40'000);
   {
