@@ -104,7 +104,7 @@ class filler {
     } else if constexpr (std::is_same_v<T, std::string>) {
       value = "text " + std::to_string(next());
     } else {
-      std::apply([this](auto&... part) { (fill(part), ...); }, parts(value));
+      std::apply([this](auto&... part) { (this->fill(part), ...); }, parts(value));
     }
   }
   void fill(double& value) { value = static_cast<double>(next()) + 0.1; }  // 0.1 has no exact binary form
@@ -144,7 +144,7 @@ class dumper {
     } else if constexpr (std::is_same_v<T, std::string>) {
       line(value);
     } else {
-      std::apply([this](const auto&... part) { (add(part), ...); }, parts(value));
+      std::apply([this](const auto&... part) { (this->add(part), ...); }, parts(value));
     }
   }
   template <class T>

@@ -451,7 +451,8 @@ TEST(table, survives_extreme_numbers_and_impossible_trees) {
     one.inclusive.gpu_time = one.inclusive.kernel_time = one.inclusive.launch_time = extreme;
     one.inclusive.starved = {extreme, extreme, extreme, extreme, extreme};
     one.inclusive.declared = {extreme, extreme, extreme, extreme};
-    one.per_call = times(1, std::numeric_limits<double>::infinity(), extreme, extreme, extreme);
+    one.per_call = times(1, 0, extreme, extreme, extreme);
+    one.per_call.mean = std::numeric_limits<double>::infinity();
     r.phases[0].partition.starved = one.inclusive.starved;
     r.phases[0].partition.compute = r.phases[0].partition.device_gap = extreme;
     r.phases[0].prefill_tokens = r.phases[0].decode_tokens = extreme;

@@ -120,6 +120,7 @@ std::string phases(const report& r, const table_options& options, const style& s
   }
   grid g{"phase", columns_of_phases()};
   std::vector<grid_row> rows;
+  rows.reserve(order.size());
   for (const phase_row* p : order) {
     rows.push_back({"", key_name(r, p->phase, p->model, p->device, p->batch), cells_of(*p), false});
   }

@@ -107,12 +107,20 @@ void sources(const report& r, sentences& out) {
     out.say(clock);
   }
   for (const collector_status& c : q.collectors) {
-    const std::string name = printable(c.name) + (c.version.empty() ? "" : ' ' + printable(c.version));
-    const std::string detail = c.detail.empty() ? "" : ": " + printable(c.detail);
+    std::string text = printable(c.name);
+    if (!c.version.empty()) {
+      text.append(" ").append(printable(c.version));
+    }
+    text += c.state == collector_state::unavailable ? " is not available"
+            : c.state == collector_state::running   ? " (still running)"
+                                                    : "";
+    if (!c.detail.empty()) {
+      text.append(": ").append(printable(c.detail));
+    }
     if (c.state == collector_state::unavailable) {
-      out.warn(name + " is not available" + detail);
+      out.warn(text);
     } else {
-      out.say(name + (c.state == collector_state::running ? " (still running)" : "") + detail);
+      out.say(text);
     }
   }
 }

@@ -166,6 +166,7 @@ std::string sections(const report& r, const table_options& options, const style&
   const std::vector<section> all = select(r, options);
   const auto columns = columns_of(options, all);
   std::vector<column> heads;
+  heads.reserve(columns.size());
   for (const column_of_rows& c : columns) {
     heads.push_back(c.head);
   }
