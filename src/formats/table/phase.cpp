@@ -78,7 +78,7 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
   std::vector<std::string> first{s.bold(key_name(r, p.phase, p.model, p.device, p.batch))};
   first.push_back(count(p.passes) + (p.passes == 1 ? " pass" : " passes"));
   if (tokens > 0) {
-    first.push_back(count(static_cast<std::int64_t>(tokens)) + " tokens");
+    first.push_back(count(tokens) + " tokens");
     if (p.wall > 0) {
       first.push_back(number(tokens / wall * 1e9) + " tokens/s");
     }
