@@ -178,6 +178,10 @@ TEST_F(input_test, tells_files_apart) {
       varve::identify(write("d", R"({"metadata": ")" + std::string(100'000, 'x') + "\"," + trace.substr(1))),
       varve::file_kind::pytorch);
   EXPECT_EQ(varve::identify(write("e", R"([{"ph": "X", "name": "gemm"}])")), varve::file_kind::pytorch);
+  EXPECT_EQ(varve::identify(write("r", "{\n  \"varve_report\": 1, \"layers\": [\"traceEvents\"]}")),
+            varve::file_kind::report_json);
+  EXPECT_EQ(varve::identify(write("s", R"({"note": {"varve_report": 1}, "traceEvents": []})")),
+            varve::file_kind::pytorch);
   EXPECT_EQ(varve::identify(write("f", R"({"results": [1, 2]})")), varve::file_kind::unknown);
   EXPECT_EQ(varve::identify(write("g", "SQLite format 3")), varve::file_kind::unknown);
   EXPECT_EQ(varve::identify(write("h", "\x1F\x8B")), varve::file_kind::unknown);

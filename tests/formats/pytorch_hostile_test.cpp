@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -99,7 +101,7 @@ TEST_F(pytorch_hostile_test, refuses_json_that_is_no_trace) {
         << json;
   }
   for (const char* const text : {"SQLite format 3", "hello", "\x01\x02\x03", "\xFF\xFE{"}) {
-    EXPECT_FALSE(error_of_reading(text).empty()) << text;
+    EXPECT_EQ(error_of_reading(text), "t.json: byte 0: expected a value") << text;
   }
 }
 
@@ -126,6 +128,19 @@ TEST_F(pytorch_hostile_test, skips_deep_nesting_in_constant_stack) {
   EXPECT_EQ(t.activities.size(), 1U);
   EXPECT_THAT(error_of_reading(R"({"traceEvents": )" + std::string(depth, '[')),
               HasSubstr("the JSON ends here with 1000001 brackets open"));
+}
+
+TEST_F(pytorch_hostile_test, survives_the_seeds_of_the_fuzzer_and_what_it_found) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{VARVE_FUZZ_SEEDS}) {
+    try {
+      static_cast<void>(varve::read_pytorch(entry.path().string()));
+    } catch (const varve::error& e) {
+      EXPECT_THAT(e.what(), HasSubstr(entry.path().filename().string()));
+    }
+    ++count;
+  }
+  EXPECT_GE(count, 5U);
 }
 
 // --- Texts ------------------------------------------------------------------------------------------------
@@ -385,7 +400,7 @@ TEST_F(pytorch_hostile_test, reads_a_hundred_thousand_crossing_annotations) {
   const int count = 100'000;
   for (int i = 0; i < count; ++i) {
     events +=
-        (i == 0 ? "" : ",") + event("user_annotation", "\"ts\": " + std::to_string(i) + ", \"dur\": 1000");
+        (i == 0 ? "" : ",") + event("user_annotation", "\"ts\": " + std::to_string(i) + ", \"dur\": 1000.5");
   }
   const varve::trace t = read_events(events);
   EXPECT_EQ(t.ranges.size(), static_cast<std::size_t>(count));

@@ -425,6 +425,25 @@ TEST_F(pytorch_test, takes_crossing_annotations_as_siblings_and_counts_them) {
   EXPECT_EQ(t.losses[0].count, 1U);
 }
 
+TEST_F(pytorch_test, sees_through_the_rounding_of_whole_microseconds) {
+  //  outer [9.9, 50.1) µs is written as 9 + 40, inner [10.0, 50.0) as 10 + 40: ends 1 µs after it.
+  const varve::trace nested = read_events(annotation("outer", 9, 40) + "," + annotation("inner", 10, 40) +
+                                          "," + call("cudaLaunchKernel", "20"));
+  EXPECT_EQ(path_of_call(nested, 0), "outer / inner");
+  EXPECT_EQ(nested.ranges.at(1).end, 49'000);  // inside the outer one
+  EXPECT_THAT(nested.losses, IsEmpty());
+  // The second begins 1 µs before the first ends: one after the other, however short the second is.
+  const varve::trace in_turn = read_events(annotation("first", 10, 40) + "," + annotation("second", 49, 2) +
+                                           "," + call("cudaLaunchKernel", "49"));
+  EXPECT_EQ(path_of_call(in_turn, 0), "second");
+  EXPECT_THAT(in_turn.losses, IsEmpty());
+  // With three decimals nothing is rounded, so they cross.
+  const varve::trace exact = read_events(annotation("outer", 9, 40) + "," + annotation("inner", 10, 40) +
+                                         "," + call("cudaLaunchKernel", "20.5"));
+  EXPECT_EQ(path_of_call(exact, 0), "inner");
+  EXPECT_EQ(exact.losses.size(), 1U);
+}
+
 // --- What is not read, and what stands around -------------------------------------------------------------
 
 TEST_F(pytorch_test, skips_other_events_without_calling_them_lost) {
@@ -448,7 +467,7 @@ TEST_F(pytorch_test, skips_other_events_without_calling_them_lost) {
   EXPECT_THAT(t.losses, IsEmpty());
   ASSERT_EQ(t.collectors.size(), 1U);
   EXPECT_EQ(t.collectors[0].detail,
-            "1 kernels, 0 copies, 0 sets, 0 calls, 0 annotations; 10 events of other kinds not read");
+            "kernels 1, copies 0, sets 0, calls 0, annotations 0, events of other kinds, not read 10");
 }
 
 TEST_F(pytorch_test, takes_the_keys_of_an_event_in_any_order) {

@@ -46,7 +46,7 @@ content read(const std::string& path, const read_options& options, double share)
   const std::uint64_t most =
       std::min<std::uint64_t>(options.max_unpacked, std::numeric_limits<std::size_t>::max() / 2) + 1;
   // JSON traces shrink by 10 to 20; a first guess that is too small only costs a remapping.
-  const std::uint64_t guess = out.packed ? in.file_size() * 16 : in.file_size() + 1;
+  const std::uint64_t guess = out.packed ? in.file_size() * 8 : in.file_size() + 1;
   out.bytes.reserve(static_cast<std::size_t>(std::clamp<std::uint64_t>(guess, 1, most)));
   std::size_t size = 0;
   std::size_t reported = 0;

@@ -32,7 +32,7 @@ void annotations::add(trace& t, std::uint32_t name, std::uint16_t thread, time_n
   all_.push_back(a);
 }
 
-void annotations::write(trace& t, time_ns shift, loss_counts& losses) {
+void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& losses) {
   // Outer before inner: by begin, the longer first, then in the order of the file.
   std::stable_sort(all_.begin(), all_.end(), [](const annotation& a, const annotation& b) {
     return a.thread != b.thread ? a.thread < b.thread
@@ -46,21 +46,26 @@ void annotations::write(trace& t, time_ns shift, loss_counts& losses) {
       thread = a.thread;
       open.clear();
     }
+    range r;
+    r.begin = a.begin + shift;
+    r.end = a.end + shift;
+    r.thread = a.thread;
+    r.kind = a.kind;
     // One that ends before `a` does is over, or crosses it; then whatever lies in both belongs to `a`.
     bool crosses = false;
-    for (; !open.empty() && t.ranges[open.back()].end < a.end + shift; open.pop_back()) {
-      crosses |= t.ranges[open.back()].end > a.begin + shift;
+    for (; !open.empty() && t.ranges[open.back()].end < r.end; open.pop_back()) {
+      const time_ns end = t.ranges[open.back()].end;
+      if (r.end - end <= slack && r.begin + (r.end - r.begin) / 2 < end) {
+        r.end = end;
+        break;
+      }
+      crosses |= end - r.begin > slack;
     }
     losses.add(lost::crossing_annotation, crosses ? 1 : 0);
     if (open.size() == deepest) {
       losses.add(lost::deep_annotation);
       continue;
     }
-    range r;
-    r.begin = a.begin + shift;
-    r.end = a.end + shift;
-    r.thread = a.thread;
-    r.kind = a.kind;
     r.parent = open.empty() ? none : open.back();
     r.label = t.labels.intern({open.empty() ? none : t.ranges[r.parent].label, a.name, a.index, a.kind});
     open.push_back(static_cast<std::uint32_t>(t.ranges.size()));

@@ -25,8 +25,9 @@ class annotations {
   /// `name` is in `t.strings`. "ProfilerStep#7" becomes the pass ("ProfilerStep", 7).
   void add(trace& t, std::uint32_t name, std::uint16_t thread, time_ns begin, time_ns end);
 
-  /// Adds all to `t.ranges`, nested by containment on each thread, times moved by `shift`.
-  void write(trace& t, time_ns shift, loss_counts& losses);
+  /// Adds all to `t.ranges`, nested by containment on each thread, times moved by `shift`. Rounded times can
+  /// make one end up to `slack` after the one that holds it, or begin before its predecessor ended.
+  void write(trace& t, time_ns shift, time_ns slack, loss_counts& losses);
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 

@@ -21,8 +21,6 @@ constexpr std::uint64_t most_32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t longest_name = std::size_t{64} << 10U;
 constexpr std::uint16_t beyond_table = 65534;
 
-bool is_string(std::string_view token) noexcept { return token.size() >= 2 && token.front() == '"'; }
-
 bool in_range(time_ns t) noexcept { return t >= -most && t <= most; }
 
 std::size_t hash_of(const launch_shape& s) noexcept {
@@ -93,7 +91,7 @@ void builder::add_call(const event& e, interval when) {
   c.thread = thread_of(e);
   const auto [known, added] = calls_.try_emplace(e.name, call_kind::other);
   if (added && is_string(e.name)) {
-    known->second = kind_of_call(e.name.substr(1, e.name.size() - 2));
+    known->second = kind_of_call(inside(e.name));
   }
   c.kind = known->second;
   losses_.add(lost::no_name, is_string(e.name) ? 0 : 1);
@@ -136,9 +134,8 @@ std::uint64_t builder::correlation_of(const event& e) {
 }
 
 std::string builder::text_of(std::string_view token) {
-  const std::string_view inside = token.substr(1, token.size() - 2);
   bool damaged = false;
-  std::string text = unescape(inside, damaged);
+  std::string text = unescape(inside(token), damaged);
   losses_.add(lost::damaged_name, damaged ? 1 : 0);
   if (text.size() > longest_name) {
     text.resize(cut(text, longest_name).size());

@@ -98,10 +98,14 @@ class scanner {
     } else if (c == '"') {
       string();
     } else {
-      // Numbers and words: what they say is the reader's matter.
       const std::size_t end = std::min(text_.find_first_of(" \t\r\n,:]}[{\"", at_), text_.size());
-      if (end == at_) {
+      const std::string_view word = text_.substr(at_, end - at_);
+      // Of numbers only the beginning: what they say is the reader's matter.
+      const bool number = c == '-' || (c >= '0' && c <= '9');
+      if (!number && word != "true" && word != "false" && word != "null" && word != "NaN" &&
+          word != "Infinity") {
         damaged("expected a value");
+        return;
       }
       at_ = end;
     }

@@ -3,10 +3,12 @@
 #include "formats/pytorch/document.hpp"
 
 #include "formats/pytorch/number.hpp"
+#include "formats/pytorch/text.hpp"
 
 #include <simdjson.h>
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace varve {
@@ -27,7 +29,7 @@ static_assert(input::buffer::padding >= simdjson::SIMDJSON_PADDING);
     case simdjson::CAPACITY:
       throw refused{refusal::too_long};
     case simdjson::MEMALLOC:
-      throw refused{refusal::no_memory};
+      throw std::bad_alloc{};
     default:
       throw refused{refusal::damaged};
   }
@@ -215,7 +217,7 @@ class walker {
         case 'c':
           if (is(key, "cat")) {
             take(e.cat, value);
-            e.kind = category_of(e.cat.size() < 2 ? e.cat : e.cat.substr(1, e.cat.size() - 2));
+            e.kind = is_string(e.cat) ? category_of(inside(e.cat)) : category::unread;
           }
           break;
         case 'd':

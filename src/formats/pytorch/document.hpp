@@ -28,16 +28,16 @@ enum class refusal : std::uint8_t {
   damaged,   ///< not JSON
   encoding,  ///< characters that JSON does not allow; repaired() helps
   no_trace,  ///< JSON, but without events
-  too_long,  ///< for the parser
-  no_memory
+  too_long   ///< for the parser
 };
 
 struct refused {
   refusal why = refusal::damaged;
 };
 
-/// Gives each event of `text` to `to`. Throws `refused`. `progress` gets bytes done, now and then. Tokens
-/// point into `text`. Nested values that are not read are skipped, however deep, in constant memory.
+/// Gives each event of `text` to `to`. Throws `refused` and std::bad_alloc. `progress` gets bytes done, now
+/// and then. Tokens point into `text`. Nested values that are not read are skipped, however deep, in constant
+/// memory.
 [[nodiscard]] walked walk(const input::buffer& text, builder& to, loss_counts& losses,
                           const std::function<void(std::uint64_t)>& progress);
 

@@ -19,10 +19,6 @@ namespace {
 constexpr std::size_t longest_word = 64;    // of what the header says about the run
 constexpr std::size_t most_devices = 1024;  // more than a machine has
 
-bool is_string(std::string_view token) noexcept { return token.size() >= 2 && token.front() == '"'; }
-
-std::string_view inside(std::string_view token) noexcept { return token.substr(1, token.size() - 2); }
-
 /// A number or short text of the header, or "".
 std::string word(std::string_view token) {
   bool damaged = false;
@@ -86,6 +82,8 @@ void builder::add(const device_properties& d) {
 }
 
 trace builder::finish(const header& about, const std::string& path, std::uint64_t unread) {
+  trace_.clock = below_microsecond_ ? "Kineto, microseconds with 3 decimals" : "Kineto, whole microseconds";
+  trace_.clock_error = below_microsecond_ || empty_ ? 0 : 1000;
   shift(about.base_time);
   renumber();
   complete_threads();
@@ -112,7 +110,8 @@ void builder::shift(std::string_view base_time) {
       t += base.value;
     }
   }
-  annotations_.write(trace_, base.value, losses_);
+  // Begin and duration are each up to one clock error off.
+  annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
   trace_.begin = empty_ ? 0 : first_ + base.value;
   trace_.end = empty_ ? 0 : last_ + base.value;
 }
@@ -174,9 +173,6 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   append(run, "backend", word(about.backend));
   trace_.source = run.empty() ? path : path + " (" + run + ")";
 
-  trace_.clock = below_microsecond_ ? "Kineto, microseconds with 3 decimals" : "Kineto, whole microseconds";
-  trace_.clock_error = below_microsecond_ || empty_ ? 0 : 1000;
-
   collector_status status;
   status.name = "pytorch";
   append(status.version, "schema", word(about.schema));
@@ -184,10 +180,15 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   append(status.version, "CUDA runtime", version(about.runtime));
   append(status.version, "driver", version(about.driver));
   status.state = collector_state::stopped;
-  status.detail = std::to_string(kernels_) + " kernels, " + std::to_string(copies_) + " copies, " +
-                  std::to_string(sets_) + " sets, " + std::to_string(trace_.calls.size()) + " calls, " +
-                  std::to_string(annotations_.size()) + " annotations; " + std::to_string(unread) +
-                  " events of other kinds not read";
+  const auto list = [&](std::string_view what, std::uint64_t count) {
+    append(status.detail, what, std::to_string(count));
+  };
+  list("kernels", kernels_);
+  list("copies", copies_);
+  list("sets", sets_);
+  list("calls", trace_.calls.size());
+  list("annotations", annotations_.size());
+  list("events of other kinds, not read", unread);
   trace_.collectors.push_back(std::move(status));
 }
 

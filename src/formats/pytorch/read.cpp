@@ -10,6 +10,7 @@
 #include <varve/io.hpp>
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace varve {
@@ -36,9 +37,6 @@ void blank_mark(input::buffer& text) noexcept {
                   "torch.profiler's export_chrome_trace()");
     case refusal::too_long:
       input::fail(file.path, "holds 4 GiB or more of JSON, beyond what can be parsed; record fewer steps");
-    case refusal::no_memory:
-      input::fail(file.path, "needs more memory to parse " + std::to_string(file.bytes.size()) +
-                                 " bytes than there is; record fewer steps");
     case refusal::damaged:
     case refusal::encoding:
       break;
@@ -69,11 +67,7 @@ trace parse(const input::content& file, const input::buffer& text, loss_counts l
   return out;
 }
 
-}  // namespace
-}  // namespace pytorch
-
-trace read_pytorch(const std::string& path, const read_options& options) {
-  using namespace pytorch;
+trace read(const std::string& path, const read_options& options) {
   input::content file = input::read(path, options, reading);
   blank_mark(file.bytes);
   try {
@@ -92,6 +86,17 @@ trace read_pytorch(const std::string& path, const read_options& options) {
     return parse(file, text, losses, options);
   } catch (const refused& r) {
     explain(r, file);
+  }
+}
+
+}  // namespace
+}  // namespace pytorch
+
+trace read_pytorch(const std::string& path, const read_options& options) {
+  try {
+    return pytorch::read(path, options);
+  } catch (const std::bad_alloc&) {
+    input::fail(path, "needs more memory than there is; record fewer steps");
   }
 }
 

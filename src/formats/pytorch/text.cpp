@@ -109,36 +109,36 @@ std::size_t repair(std::string_view text, char* out, repairs& done) {
 
 }  // namespace
 
-std::string unescape(std::string_view inside, bool& damaged) {
+std::string unescape(std::string_view text, bool& damaged) {
   std::string out;
-  out.reserve(inside.size());
-  while (!inside.empty()) {
-    const std::size_t plain = std::min(inside.find('\\'), inside.size());
-    out += inside.substr(0, plain);
-    inside.remove_prefix(plain);
-    if (inside.empty()) {
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t plain = std::min(text.find('\\'), text.size());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) {
       break;
     }
     constexpr std::string_view letters = "\"\\/bfnrt";
     constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-    const char letter = inside.size() > 1 ? inside[1] : '\0';
+    const char letter = text.size() > 1 ? text[1] : '\0';
     if (const auto at = letters.find(letter); at != std::string_view::npos) {
       out += meanings[at];
-      inside.remove_prefix(2);
+      text.remove_prefix(2);
       continue;
     }
-    const auto high = unit(inside);
-    const auto low = high && *high >= 0xD800 && *high < 0xDC00 ? unit(inside.substr(6)) : std::nullopt;
+    const auto high = unit(text);
+    const auto low = high && *high >= 0xD800 && *high < 0xDC00 ? unit(text.substr(6)) : std::nullopt;
     if (low && *low >= 0xDC00 && *low < 0xE000) {
       append(out, 0x10000U + ((*high - 0xD800U) << 10U) + (*low - 0xDC00U));
-      inside.remove_prefix(12);
+      text.remove_prefix(12);
     } else if (high && (*high < 0xD800 || *high >= 0xE000)) {
       append(out, *high);
-      inside.remove_prefix(6);
+      text.remove_prefix(6);
     } else {
       out += replacement;
       damaged = true;
-      inside.remove_prefix(high ? 6 : 1);
+      text.remove_prefix(high ? 6 : 1);
     }
   }
   return out;

@@ -15,9 +15,18 @@ namespace varve {
 inline namespace v0 {
 namespace pytorch {
 
+/// Whether a raw token is a string, quotes and all.
+[[nodiscard]] inline bool is_string(std::string_view token) noexcept {
+  return token.size() >= 2 && token.front() == '"';
+}
+/// What stands between the quotes of a string.
+[[nodiscard]] inline std::string_view inside(std::string_view token) noexcept {
+  return token.substr(1, token.size() - 2);
+}
+
 /// What stands between the quotes of a JSON string, unescaped. Escapes that mean nothing and halves of
 /// surrogate pairs become U+FFFD and set `damaged`.
-[[nodiscard]] std::string unescape(std::string_view inside, bool& damaged);
+[[nodiscard]] std::string unescape(std::string_view text, bool& damaged);
 
 /// `text` cut to at most `size` bytes, not inside a character.
 [[nodiscard]] std::string_view cut(std::string_view text, std::size_t size) noexcept;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Any bytes as a trace: read, checked, analyzed. Only varve::error may come out.
+#include <varve/io.hpp>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) {
+    __builtin_trap();
+  }
+}
+
+bool fits(std::uint32_t index, std::size_t size) { return index == varve::none || index < size; }
+
+/// What analyze() and the writers rely on.
+void check(const varve::trace& t) {
+  for (std::size_t i = 0; i < t.ranges.size(); ++i) {
+    const varve::range& r = t.ranges[i];
+    require(r.begin <= r.end && r.label < t.labels.size());
+    require(r.parent == varve::none || r.parent < i);
+    require(r.thread == varve::narrow_none || r.thread < t.threads.size());
+  }
+  for (std::size_t i = 0; i < t.calls.size(); ++i) {
+    require(t.calls.begin[i] <= t.calls.end[i] && fits(t.calls.range[i], t.ranges.size()));
+    require(t.calls.thread[i] == varve::narrow_none || t.calls.thread[i] < t.threads.size());
+  }
+  for (std::size_t i = 0; i < t.activities.size(); ++i) {
+    const bool kernel = t.activities.kind[i] == varve::activity_kind::kernel;
+    require(t.activities.begin[i] <= t.activities.end[i]);
+    require(t.activities.name[i] < t.strings.size() && t.activities.stream[i] < t.streams.size());
+    require(fits(t.activities.node[i], t.graph_nodes.size()));
+    require(fits(t.activities.detail[i], kernel ? t.shapes.size() : t.bytes.size()));
+  }
+  for (const varve::loss& l : t.losses) {
+    require(!l.what.empty() && l.count > 0);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const int file = ::memfd_create("fuzz", MFD_CLOEXEC);
+  require(file >= 0 && ::write(file, data, size) == static_cast<ssize_t>(size));
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  varve::read_options options;
+  options.max_unpacked = std::uint64_t{1} << 22U;
+  try {
+    static_cast<void>(varve::identify(path));
+    check(varve::read_pytorch(path, options));
+  } catch (const varve::error&) {
+  }
+  ::close(file);
+  return 0;
+}
