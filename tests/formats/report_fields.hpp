@@ -82,8 +82,8 @@ auto parts(is<varve::collector_status> auto& x) {
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::report_quality> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
 }
 auto parts(is<varve::report> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
@@ -104,7 +104,7 @@ class filler {
     } else if constexpr (std::is_same_v<T, std::string>) {
       value = "text " + std::to_string(next());
     } else {
-      std::apply([this](auto&... part) { (fill(part), ...); }, parts(value));
+      std::apply([this](auto&... part) { (this->fill(part), ...); }, parts(value));
     }
   }
   void fill(double& value) { value = static_cast<double>(next()) + 0.1; }  // 0.1 has no exact binary form
@@ -144,7 +144,7 @@ class dumper {
     } else if constexpr (std::is_same_v<T, std::string>) {
       line(value);
     } else {
-      std::apply([this](const auto&... part) { (add(part), ...); }, parts(value));
+      std::apply([this](const auto&... part) { (this->add(part), ...); }, parts(value));
     }
   }
   template <class T>

@@ -244,7 +244,7 @@ TEST(table, shows_work_outside_any_pass_in_a_section_of_its_own) {
   r.layers.push_back(outside);
   const std::string text = varve::to_table(r);
   // There is no phase to take a share of: the row is all of what ran there.
-  EXPECT_THAT(text, HasSubstr("\noutside any pass\n"));
+  EXPECT_THAT(text, HasSubstr("\noutside any pass · launched while no pass was open"));
   EXPECT_THAT(text, HasSubstr("\n(outside layers)      2    750 µs  100.0"));
 }
 
@@ -313,6 +313,90 @@ TEST(table, says_that_no_layers_are_marked) {
   EXPECT_THAT(varve::to_table(r), HasSubstr("  95.0 % of the GPU time belongs to a layer."));
 }
 
+TEST(table, says_what_kinds_of_kernels_a_phase_ran) {
+  varve::report r = small_report();
+  const auto category = [&](const char* name, std::int64_t gpu) {
+    r.categories.push_back(layer(name, name, varve::no_index, varve::none, gpu, 1));
+  };
+  category("normalisation", 75);  // 75 µs ÷ 7.5 ms = 1 %
+  category("linear", 6000);       // 80 %
+  category("copy", 74);           // less than 1 %
+  EXPECT_THAT(varve::to_table(r), HasSubstr("\n  work     linear 80.0 % · normalisation 1.0 %\n"));
+}
+
+TEST(table, tells_work_from_outside_that_ran_in_the_wall) {
+  varve::report r = small_report();
+  r.phases[0].total.gpu_time = 6000000;  // of the 7.5 ms that the device was busy
+  EXPECT_THAT(varve::to_table(r), HasSubstr("GPU busy 7.50 ms (1.50 ms with work from outside)"));
+}
+
+TEST(table, counts_launches_of_graphs) {
+  varve::report r = small_report();
+  r.phases[0].total.graph_launches = 6;
+  EXPECT_THAT(varve::to_table(r),
+              HasSubstr("1,400 launches · 700 a pass · 175 a token · 6 of graphs · 7.00 ms"));
+}
+
+TEST(table, says_by_how_much_profiling_stretched_the_passes) {
+  varve::report r = small_report();
+  r.devices[0].partition = r.phases[0].partition;  // 10 ms in passes
+  r.devices[0].partition.no_pass = 5000000;
+  r.unprofiled_wall = 8000000;  // 10 ÷ 8 = 1.25
+  EXPECT_THAT(varve::to_table(r),
+              HasSubstr("the passes took 1.25 × the 8.00 ms that they take without profiling"));
+}
+
+TEST(table, divides_the_time_from_the_first_pass_to_the_last) {
+  varve::report r = small_report();
+  r.devices[0].partition = r.phases[0].partition;
+  r.devices[0].partition.no_pass = 10000000;  // 20 ms in all, half of them without a pass
+  varve::table_options options;
+  options.by = varve::view::phase;
+  EXPECT_THAT(varve::to_table(r, options),
+              AllOf(HasSubstr("\nfrom the first pass to the last\n"), HasSubstr("no pass open 50.0 %")));
+}
+
+TEST(table, lists_streams_by_their_time_where_there_are_several) {
+  varve::report r = small_report();
+  varve::device_row::stream stream;
+  stream.stream.stream = 7;
+  stream.kernels = 10;
+  stream.kernel_union = 1000000;
+  r.devices[0].streams = {stream};
+  EXPECT_THAT(varve::to_table(r), Not(HasSubstr("streams")));
+  stream.stream.stream = 13;
+  stream.kernel_union = 6000000;
+  r.devices[0].streams.push_back(stream);
+  stream.stream.stream = 20;
+  stream.kernels = 0;  // copies only
+  r.devices[0].streams.push_back(stream);
+  EXPECT_THAT(varve::to_table(r), HasSubstr("kernels in 2 streams: 13 for 6.00 ms, 7 for 1.00 ms"));
+}
+
+TEST(table, says_where_rows_overlap) {
+  varve::report r = small_report();
+  EXPECT_THAT(varve::to_table(r), Not(HasSubstr("Rows overlap")));
+  r.layers[4].inclusive.gpu_time = 4500000;  // 60 % and 60 %
+  EXPECT_THAT(varve::to_table(r), HasSubstr("Rows overlap in time: together they are more than 100 %."));
+}
+
+TEST(table, leaves_out_a_section_in_which_nothing_happened) {
+  varve::report r = small_report();
+  varve::row nothing = layer("", "", varve::no_index, varve::none, 0, 0);
+  nothing.inclusive.calls = 0;
+  nothing.phase = "";
+  r.layers.push_back(nothing);
+  EXPECT_THAT(varve::to_table(r), Not(HasSubstr("outside any pass")));
+}
+
+TEST(table, says_how_many_kernels_were_launched_before_the_window) {
+  varve::report r = small_report();
+  r.quality.unmatched = 509;
+  r.quality.unmatched_kernels = 436;
+  EXPECT_THAT(varve::to_table(r),
+              HasSubstr("! 436 kernels (509 of 1,400 activities) had no launch in the window"));
+}
+
 struct doubt {
   std::int64_t varve::report_quality::*count;
   const char* sentence;
@@ -321,11 +405,11 @@ struct doubt {
 TEST(table, names_each_doubt_where_there_is_one_and_only_then) {
   using quality = varve::report_quality;
   const doubt doubts[] = {
-      {&quality::unmatched, "1 of 1,400 activities has no launch in the trace"},
+      {&quality::unmatched, "1 of 1,400 activities had no launch in the window"},
       {&quality::untimed, "1 activity has no usable times"},
       {&quality::negative_delays, "1 activity begins before the call that launched it"},
       {&quality::duplicate_correlations, "1 correlation id is used by several calls"},
-      {&quality::unlabelled_nodes, "1 graph activity has no layer"},
+      {&quality::unlabelled_nodes, "1 graph activity has no label of their own"},
       {&quality::stale_nodes, "1 graph activity may carry the layer of an earlier version"},
       {&quality::graph_launches_without_kernels, "1 graph launch has no activities"},
       {&quality::graph_launches_short, "1 graph launch has fewer activities"},
@@ -451,7 +535,8 @@ TEST(table, survives_extreme_numbers_and_impossible_trees) {
     one.inclusive.gpu_time = one.inclusive.kernel_time = one.inclusive.launch_time = extreme;
     one.inclusive.starved = {extreme, extreme, extreme, extreme, extreme};
     one.inclusive.declared = {extreme, extreme, extreme, extreme};
-    one.per_call = times(1, std::numeric_limits<double>::infinity(), extreme, extreme, extreme);
+    one.per_call = times(1, 0, extreme, extreme, extreme);
+    one.per_call.mean = std::numeric_limits<double>::infinity();
     r.phases[0].partition.starved = one.inclusive.starved;
     r.phases[0].partition.compute = r.phases[0].partition.device_gap = extreme;
     r.phases[0].prefill_tokens = r.phases[0].decode_tokens = extreme;

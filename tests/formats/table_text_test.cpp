@@ -33,10 +33,10 @@ TEST(table_units, chooses_the_unit_of_each_duration) {
 }
 
 TEST(table_units, groups_thousands_and_keeps_three_digits) {
-  EXPECT_EQ(count(0), "0");
-  EXPECT_EQ(count(999), "999");
-  EXPECT_EQ(count(1000), "1,000");
-  EXPECT_EQ(count(-1234567), "-1,234,567");
+  EXPECT_EQ(count(std::int64_t{0}), "0");
+  EXPECT_EQ(count(std::int64_t{999}), "999");
+  EXPECT_EQ(count(std::int64_t{1000}), "1,000");
+  EXPECT_EQ(count(std::int64_t{-1234567}), "-1,234,567");
   EXPECT_EQ(number(0), "0");
   EXPECT_EQ(number(0.0001), "<0.001");
   EXPECT_EQ(number(0.0512), "0.051");
@@ -118,7 +118,11 @@ TEST(table_text, names_kernels_by_what_tells_them_apart) {
             "softmax_warp<float, 7>");
   EXPECT_EQ(kernel_name("void at::native::elementwise_kernel<4, at::native::copy(at::Iter&)::{lambda()#3}::"
                         "operator()() const::{lambda(c10::Half)#1}, std::array<char*, 2ul> >(int, char*)"),
-            "elementwise_kernel<4, copy[Half], std::array<char*, 2ul>>");
+            "elementwise_kernel<4, copy[Half]>");
+  EXPECT_EQ(kernel_name(
+                "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::Binary<"
+                "float, at::native::binary_internal::Mul<float> > >(at::Iter&)::{lambda(int)#1}>(int)"),
+            "elementwise_kernel<128, 2, Binary<float, Mul<float>>>");
   EXPECT_EQ(kernel_name("std::enable_if<(((8)>(0)))&&is<c10::Half>::value, void>::type f<8>(int)"), "f<8>");
   EXPECT_EQ(kernel_name("void bin_bcast<&(op_add(float, float)), (ggml_type)2>(float*)"),
             "bin_bcast<&op_add, 2>");

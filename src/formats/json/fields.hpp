@@ -217,6 +217,7 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("activities", q.activities);
   a("matched", q.matched);
   a("unmatched", q.unmatched);
+  a("unmatched_kernels", q.unmatched_kernels);
   a("untimed", q.untimed);
   a("negative_delays", q.negative_delays);
   a("duplicate_correlations", q.duplicate_correlations);

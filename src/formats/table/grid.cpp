@@ -31,7 +31,7 @@ void grid::measure(const std::vector<grid_row>& rows) {
   }
 }
 
-void grid::fit(std::size_t width, std::size_t longest_name) {
+void grid::fit(std::size_t width, std::size_t longest_name, std::size_t share) {
   states_.resize(columns_.size());
   for (std::size_t i = 0; i < states_.size(); ++i) {
     states_[i].width = std::max(states_[i].width, table::columns(columns_[i].title));
@@ -41,8 +41,7 @@ void grid::fit(std::size_t width, std::size_t longest_name) {
   if (width == 0) {
     return;
   }
-  // Names keep about a third of the line; columns go until that much is there.
-  const std::size_t least = std::min(name_width_, std::max<std::size_t>(width * 35 / 100, 12));
+  const std::size_t least = std::min(name_width_, std::max<std::size_t>(width * share / 100, 12));
   const auto numbers = [&] { return this->width() - name_width_; };
   while (least + numbers() > width) {
     std::size_t victim = states_.size();

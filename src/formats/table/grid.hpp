@@ -34,7 +34,8 @@ class grid {
   /// Makes room for these rows. Columns in which all rows measured are empty or 0 are left out.
   void measure(const std::vector<grid_row>& rows);
   /// Decides what fits. `longest_name` bounds the names where the width does not.
-  void fit(std::size_t width, std::size_t longest_name);
+  /// Columns go until names have `share` % of the line.
+  void fit(std::size_t width, std::size_t longest_name, std::size_t share = 35);
 
   [[nodiscard]] std::string head(const style& s) const;
   [[nodiscard]] std::string rule(const style& s) const;

@@ -63,6 +63,40 @@ std::string without_parentheses(std::string_view name) {
   return out;
 }
 
+/// Index of the bracket that closes the template arguments begun at `open`, or npos.
+std::size_t closing_bracket(std::string_view text, std::size_t open) noexcept {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    depth += text[i] == '<' ? 1 : text[i] == '>' ? -1 : 0;
+    if (depth == 0) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// PyTorch wraps each operator of its element-wise kernels in the same types: only the operator tells.
+void unwrap_elementwise(std::string& name) {
+  if (name.find("elementwise_kernel<") == std::string::npos || name.back() != '>') {
+    return;
+  }
+  for (const std::string_view operands : {", std::array<char*", ", Array<char*"}) {
+    if (const std::size_t at = name.find(operands); at != std::string::npos) {
+      name.erase(at, name.size() - 1 - at);
+    }
+  }
+  for (const std::string_view wrapper : {"gpu_kernel_impl_nocast<", "gpu_kernel_impl<"}) {
+    const std::size_t at = name.find(wrapper);
+    const std::size_t end =
+        at != std::string::npos ? closing_bracket(name, at + wrapper.size() - 1) : std::string::npos;
+    constexpr std::string_view index = "[int]";
+    if (end != std::string::npos && name.compare(end + 1, index.size(), index) == 0) {
+      name.erase(end, 1 + index.size());
+      name.erase(at, wrapper.size());
+    }
+  }
+}
+
 }  // namespace
 
 std::string kernel_name(std::string_view name) {
@@ -75,16 +109,18 @@ std::string kernel_name(std::string_view name) {
     return prepared;
   }
   std::string out = without_parentheses(prepared);
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> noise{{{"::operator const", ""},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> noise{{{"::operator const", ""},
                                                                                 {"::operator", ""},
                                                                                 {"at::native::", ""},
                                                                                 {"at::detail::", ""},
                                                                                 {"c10::", ""},
+                                                                                {"binary_internal::", ""},
                                                                                 {"> >", ">>"},
                                                                                 {"> >", ">>"}}};
   for (const auto& [what, with] : noise) {
     replace_all(out, what, with);
   }
+  unwrap_elementwise(out);
   // The return type stands before the last space that is outside template arguments.
   std::size_t begin = 0;
   int depth = 0;

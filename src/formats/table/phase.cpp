@@ -28,6 +28,33 @@ std::string path_text(const report& r, const row& leaf) {
   return printable(text);
 }
 
+/// Shares that are smaller are not worth a word.
+constexpr double noticeable = 0.01;
+
+bool belongs(const row& r, const phase_row& p) {
+  return r.phase == p.phase && r.model == p.model && r.device == p.device && r.batch == p.batch;
+}
+
+/// What kinds of kernels the phase ran.
+std::vector<std::string> categories(const report& r, const phase_row& p) {
+  constexpr std::size_t most = 6;
+  const auto whole = static_cast<double>(p.total.gpu_time);
+  std::vector<const row*> order;
+  for (const row& c : r.categories) {
+    if (belongs(c, p) && static_cast<double>(c.inclusive.gpu_time) >= noticeable * whole) {
+      order.push_back(&c);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const row* a, const row* b) { return a->inclusive.gpu_time > b->inclusive.gpu_time; });
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
+    pieces.push_back(printable(order[i]->path) + ' ' +
+                     percent(static_cast<double>(order[i]->inclusive.gpu_time), whole) + " %");
+  }
+  return pieces;
+}
+
 /// The labels with the most GPU time of their own, and the slowest single row.
 std::vector<std::string> slowest(const report& r, const phase_row& p) {
   struct sum {
@@ -37,8 +64,7 @@ std::vector<std::string> slowest(const report& r, const phase_row& p) {
   std::map<std::string_view, sum> by_label;
   const row* single = nullptr;
   for (const row& l : r.layers) {
-    if (l.path.empty() || l.phase != p.phase || l.model != p.model || l.device != p.device ||
-        l.batch != p.batch || l.exclusive.gpu_time <= 0) {
+    if (l.path.empty() || !belongs(l, p) || l.exclusive.gpu_time <= 0) {
       continue;
     }
     sum& entry = by_label[l.label];
@@ -52,12 +78,11 @@ std::vector<std::string> slowest(const report& r, const phase_row& p) {
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
   constexpr std::size_t most = 3;
-  constexpr double worth_naming = 0.01;
   const auto whole = static_cast<double>(p.total.gpu_time);
   std::vector<std::string> pieces;
   for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
     const auto& [label, all] = order[i];
-    if (i != 0 && all.time < worth_naming * whole) {
+    if (i != 0 && all.time < noticeable * whole) {
       break;
     }
     pieces.push_back(printable(label) + ' ' + percent(all.time, whole) + " %" +
@@ -78,7 +103,7 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
   std::vector<std::string> first{s.bold(key_name(r, p.phase, p.model, p.device, p.batch))};
   first.push_back(count(p.passes) + (p.passes == 1 ? " pass" : " passes"));
   if (tokens > 0) {
-    first.push_back(count(static_cast<std::int64_t>(tokens)) + " tokens");
+    first.push_back(count(tokens) + " tokens");
     if (p.wall > 0) {
       first.push_back(number(tokens / wall * 1e9) + " tokens/s");
     }
@@ -101,7 +126,9 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
   const double busy = busy_sum(p.partition);
   std::vector<std::string> walls{duration(p.wall)};
   if (busy > 0) {
-    walls.push_back("GPU busy " + duration(busy));
+    const double others = busy - static_cast<double>(p.total.gpu_time);
+    walls.push_back("GPU busy " + duration(busy) +
+                    (others > noticeable * busy ? " (" + duration(others) + " with work from outside)" : ""));
     walls.push_back("overhead ratio " + number(wall / busy) + " (wall ÷ busy)");
     walls.push_back("GPU span " + duration(p.gpu_span));
   } else {
@@ -118,12 +145,18 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
     if (tokens > 0) {
       launch.push_back(number(launches / tokens) + " a token");
     }
+    if (p.total.graph_launches > 0) {
+      launch.push_back(count(p.total.graph_launches) + " of graphs");
+    }
     launch.push_back(duration(p.total.launch_time) + " of CPU time");
     if (p.queue_delay.count > 0) {
       launch.push_back("queue delay p50 " + duration(p.queue_delay.p50) + ", p95 " +
                        duration(p.queue_delay.p95));
     }
     out += labelled("launch", launch, s);
+  }
+  if (const auto pieces = categories(r, p); !pieces.empty()) {
+    out += labelled("work", pieces, s);
   }
   if (const auto pieces = slowest(r, p); !pieces.empty()) {
     out += labelled("slowest", pieces, s);

@@ -102,6 +102,19 @@ std::string requests(const report& r, const table_options& options, const style&
   return out + '\n';
 }
 
+/// From the first pass's begin to the last one's end, where that is more than the passes of one kind.
+std::string whole_trace(const report& r, const style& s) {
+  std::string out;
+  for (const device_row& d : r.devices) {
+    if (d.partition.no_pass != 0 || r.phases.size() > r.devices.size()) {
+      out += s.bold("from the first pass to the last" +
+                    (r.devices.size() > 1 ? " on device " + std::to_string(d.device.id) : "")) +
+             '\n' + partition(d.partition, s) + '\n';
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string phases(const report& r, const table_options& options, const style& s) {
@@ -120,6 +133,7 @@ std::string phases(const report& r, const table_options& options, const style& s
   }
   grid g{"phase", columns_of_phases()};
   std::vector<grid_row> rows;
+  rows.reserve(order.size());
   for (const phase_row* p : order) {
     rows.push_back({"", key_name(r, p->phase, p->model, p->device, p->batch), cells_of(*p), false});
   }
@@ -137,6 +151,7 @@ std::string phases(const report& r, const table_options& options, const style& s
     for (const phase_row* p : order) {
       out += phase_head(r, *p, s) + '\n';
     }
+    out += whole_trace(r, s);
   }
   return out + requests(r, options, s);
 }

@@ -54,11 +54,17 @@ void attribution(const report_quality& q, sentences& out) {
     out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to a layer.");
   }
   if (q.unmatched > 0) {
-    out.warn(
-        count(q.unmatched) + " of " + count(q.activities) +
-        (q.unmatched == 1 ? " activities has" : " activities have") +
-        " no launch in the trace (launched before the recording began, or their record is missing): their "
-        "layer is unknown. Begin to record earlier, or wait for the GPU before you do.");
+    const std::string activities = count(q.unmatched) + " of " + count(q.activities) + " activities";
+    const std::string some = q.unmatched_kernels > 0 && q.unmatched_kernels < q.unmatched
+                                 ? count(q.unmatched_kernels) +
+                                       (q.unmatched_kernels == 1 ? " kernel (" : " kernels (") + activities +
+                                       ')'
+                                 : activities;
+    out.warn(some +
+             " had no launch in the window: launched before it, or the record is missing. Their layer is "
+             "unknown, and "
+             "idle time before them counts as unrecorded. Begin to record earlier, or wait for the GPU "
+             "before you do.");
   }
 }
 
@@ -71,9 +77,10 @@ void damage(const report_quality& q, sentences& out) {
       "delays.");
   out.warn_of(q.duplicate_correlations, "correlation id is", "correlation ids are",
               "used by several calls: each activity went to the latest call before it.");
-  out.warn_of(q.unlabelled_nodes, "graph activity has", "graph activities have",
-              "no layer, since the graph was captured before markers were armed: call varve::arm() before "
-              "capturing.");
+  out.warn_of(
+      q.unlabelled_nodes, "graph activity has", "graph activities have",
+      "no label of their own and count to the range that launched their graph. In a session of varve, "
+      "call varve::arm() before graphs are captured.");
   out.warn_of(
       q.stale_nodes, "graph activity may carry", "graph activities may carry",
       "the layer of an earlier version of the graph: it was updated, and which node became which could not "
@@ -107,12 +114,20 @@ void sources(const report& r, sentences& out) {
     out.say(clock);
   }
   for (const collector_status& c : q.collectors) {
-    const std::string name = printable(c.name) + (c.version.empty() ? "" : ' ' + printable(c.version));
-    const std::string detail = c.detail.empty() ? "" : ": " + printable(c.detail);
+    std::string text = printable(c.name);
+    if (!c.version.empty()) {
+      text.append(" ").append(printable(c.version));
+    }
+    text += c.state == collector_state::unavailable ? " is not available"
+            : c.state == collector_state::running   ? " (still running)"
+                                                    : "";
+    if (!c.detail.empty()) {
+      text.append(": ").append(printable(c.detail));
+    }
     if (c.state == collector_state::unavailable) {
-      out.warn(name + " is not available" + detail);
+      out.warn(text);
     } else {
-      out.say(name + (c.state == collector_state::running ? " (still running)" : "") + detail);
+      out.say(text);
     }
   }
 }

@@ -88,7 +88,11 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
       {{"launches", 45, ranges}, [](const line& l) { return some(l.source->inclusive.launches); }},
       {{"launch (CPU)", 70, ranges},
        [](const line& l) { return some_time(l.source->inclusive.launch_time); }},
-      {{"starved", by_starved ? 90 : 55, true},
+      {{"starved",
+        by_starved ? 90
+        : ranges   ? 55
+                   : 20,
+        true},
        [](const line& l) {
          const double starved = starved_sum(l.source->inclusive.starved);
          return starved > 0 ? duration(starved) : "";
@@ -150,6 +154,16 @@ std::string left_out(const section& s, const table_options& options) {
          ": " + percent(s.left_out, 1) + " %";
 }
 
+bool overlaps(const section& s) {
+  return std::any_of(s.lines.begin(), s.lines.end(),
+                     [](const line& l) { return l.branch.empty() && l.running > 1.005; });
+}
+
+bool says_nothing(const line& l) {
+  const measures& m = l.source->inclusive;
+  return m.gpu_time == 0 && m.calls == 0 && m.launches == 0;
+}
+
 /// The phase itself as the last row.
 row total_of(const phase_row& p) {
   row r;
@@ -166,6 +180,7 @@ std::string sections(const report& r, const table_options& options, const style&
   const std::vector<section> all = select(r, options);
   const auto columns = columns_of(options, all);
   std::vector<column> heads;
+  heads.reserve(columns.size());
   for (const column_of_rows& c : columns) {
     heads.push_back(c.head);
   }
@@ -184,7 +199,7 @@ std::string sections(const report& r, const table_options& options, const style&
     g.measure(cells);
     rows.push_back(std::move(cells));
   }
-  g.fit(s.width, longest_name);
+  g.fit(s.width, longest_name, options.by == view::kernel ? 45 : 35);
 
   std::string out;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -194,11 +209,11 @@ std::string sections(const report& r, const table_options& options, const style&
     } else if (one.phase != nullptr) {
       out +=
           s.bold(key_name(r, one.phase->phase, one.phase->model, one.phase->device, one.phase->batch)) + '\n';
-    } else if (one.lines.empty()) {
+    } else if (std::all_of(one.lines.begin(), one.lines.end(), says_nothing)) {
       continue;
     } else {
-      out +=
-          s.bold(key_name(r, one.first->phase, one.first->model, one.first->device, one.first->batch)) + '\n';
+      out += s.bold(key_name(r, one.first->phase, one.first->model, one.first->device, one.first->batch)) +
+             " · launched while no pass was open, or it is not known when\n";
     }
     if (one.lines.empty()) {
       out += options.filter.empty() ? "  (no rows)\n\n" : "  (no row matches the filter)\n\n";
@@ -213,6 +228,9 @@ std::string sections(const report& r, const table_options& options, const style&
     }
     if (one.phase != nullptr) {
       out += g.print(rows[i].back(), s) + '\n';
+    }
+    if (overlaps(one)) {
+      out += s.dim("Rows overlap in time: together they are more than 100 %.") + '\n';
     }
     out += '\n';
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace varve::table {
 
@@ -17,18 +18,23 @@ std::string device_name(const device_row& d, bool several) {
   return name.empty() ? id : several || d.device.id != 0 ? id + ", " + name : name;
 }
 
-/// Streams by how long they were busy with kernels.
+/// Streams by how long they were busy with kernels, where there are several.
 std::string streams(const device_row& d) {
   constexpr std::size_t most = 6;
   std::vector<const device_row::stream*> order;
   for (const device_row::stream& stream : d.streams) {
-    order.push_back(&stream);
+    if (stream.kernels > 0) {
+      order.push_back(&stream);
+    }
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto* a, const auto* b) { return a->kernel_union > b->kernel_union; });
-  std::string text = count(static_cast<std::int64_t>(order.size())) + " streams:";
+  if (order.size() < 2) {
+    return {};
+  }
+  std::string text = "kernels in " + count(static_cast<std::int64_t>(order.size())) + " streams:";
   for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
-    text += (i == 0 ? " " : ", ") + std::to_string(order[i]->stream.stream) + " with " +
+    text += (i == 0 ? " " : ", ") + std::to_string(order[i]->stream.stream) + " for " +
             duration(order[i]->kernel_union);
   }
   return text + (order.size() > most ? ", …" : "");
@@ -75,10 +81,14 @@ std::string title(const report& r, const style& s) {
                             ? " summed, " + duration(d.kernel_union) + " where overlap counts once"
                             : ""));
     }
-    if (d.streams.size() > 1) {
-      pieces.push_back(streams(d));
+    if (std::string text = streams(d); !text.empty()) {
+      pieces.push_back(std::move(text));
     }
     out += std::string(indent, ' ') + flow(pieces, " · ", 2 * indent, s.text_width()) + '\n';
+  }
+  if (const double inflation = r.inflation(); inflation > 0) {
+    out += std::string(indent, ' ') + "the passes took " + number(inflation) + " × the " +
+           duration(*r.unprofiled_wall) + " that they take without profiling\n";
   }
   if (!r.requests.empty()) {
     const auto n = static_cast<std::int64_t>(r.requests.size());

@@ -89,6 +89,8 @@ std::string duration(double ns) {
 
 std::string count(std::int64_t n) { return grouped(std::to_string(n)); }
 
+std::string count(double n) { return grouped(fixed(n, 0)); }
+
 std::string number(double value) {
   if (!std::isfinite(value)) {
     return "–";

@@ -16,6 +16,7 @@ std::string duration(double ns);
 
 /// "12,345".
 std::string count(std::int64_t n);
+std::string count(double n);
 
 /// Three significant digits, at most three decimals: "0.052", "1.24", "12.3", "1,234";
 /// "<0.001" for less than that.
