@@ -20,7 +20,7 @@ namespace varve {
 inline namespace v0 {
 
 /// What is wrong with a file: "trace.json.gz: byte 1024: unexpected end of gzip stream".
-class error : public std::runtime_error {
+class VARVE_API error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

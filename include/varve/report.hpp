@@ -171,10 +171,11 @@ struct request_row {
 struct report_quality {
   double attributed = 0;  ///< share of kernel, copy and set time that belongs to a layer or op
   std::int64_t activities = 0;
-  std::int64_t matched = 0;          ///< activities whose launch is in the trace
-  std::int64_t unmatched = 0;        ///< no such call: launched before the window, or its record is missing
-  std::int64_t untimed = 0;          ///< start = end = 0 or end < start: counted, never summed
-  std::int64_t negative_delays = 0;  ///< activities that begin before their call: clocks disagree
+  std::int64_t matched = 0;            ///< activities whose launch is in the trace
+  std::int64_t unmatched = 0;          ///< no such call: launched before the window, or its record is missing
+  std::int64_t unmatched_kernels = 0;  ///< of these, kernels
+  std::int64_t untimed = 0;            ///< start = end = 0 or end < start: counted, never summed
+  std::int64_t negative_delays = 0;    ///< activities that begin before their call: clocks disagree
   std::int64_t duplicate_correlations = 0;
   std::int64_t unlabelled_nodes = 0;  ///< graph activities whose node has no label: captured before arming
   std::int64_t stale_nodes = 0;       ///< graph activities whose label may be of an older version

@@ -212,6 +212,9 @@ class chunk_pool {
   /// A free chunk, or nullptr. Wakes the reader when few are left.
   chunk* take() noexcept;
   void give(chunk* c) noexcept;
+  /// Around a fork.
+  void lock() noexcept;
+  void unlock() noexcept;
 };
 extern chunk_pool& pool;
 

@@ -7,6 +7,7 @@
 #include "record/copies.hpp"
 #include "record/graph_labels.hpp"
 #include "record/host.hpp"
+#include "record/names.hpp"
 #include "record/nvtx.hpp"
 #include "record/registry.hpp"
 #include "record/session_state.hpp"
@@ -14,12 +15,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 namespace varve {
@@ -30,11 +32,10 @@ namespace {
 
 /// What there is one of in a process. Leaked: markers may come during static destruction.
 struct process_state {
-  std::mutex mutex;              // guards what follows; held while draining
-  std::optional<store> records;  // of the running session
+  std::mutex mutex;                // guards what follows; held while draining
+  std::unique_ptr<store> records;  // of the running session
   clock_anchor started;
   clock_mapping clock;
-  bool forked = false;  // in the child of a process that had a session
 
   std::mutex wake_mutex;
   std::condition_variable wake;
@@ -47,12 +48,31 @@ process_state& process() noexcept {
   return *leaked;
 }
 
-// The reader's thread does not exist in a child: it records nothing, and says so when asked.
+// Around a fork all locks are held, so that the child finds none taken by a thread that it does not have.
+void before_fork() noexcept {
+  process().mutex.lock();
+  process().wake_mutex.lock();
+  registry.lock();
+  pool.lock();
+  labels_of_graphs().lock();
+  lock_names();
+}
+
+void after_fork() noexcept {
+  unlock_names();
+  labels_of_graphs().unlock();
+  pool.unlock();
+  registry.unlock();
+  process().wake_mutex.unlock();
+  process().mutex.unlock();
+}
+
+// The session and its reader stay with the parent; the child may start a session of its own.
 void in_child() noexcept {
-  const std::uint32_t state = __atomic_and_fetch(
-      &varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING | VARVE_STATE_ARMED}, __ATOMIC_RELAXED);
-  static_cast<void>(state);
-  process().forked = true;
+  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELAXED);
+  static_cast<void>(
+      process().records.release());  // what the parent's threads were writing is not ours to free
+  after_fork();
 }
 
 // Drains now and then, and when markers say that memory runs low.
@@ -85,7 +105,7 @@ void wake_reader() noexcept {
     }
     p.woken = true;
   }
-  p.wake.notify_one();
+  p.wake.notify_all();  // a child inherits a waiter that never wakes
 }
 
 clock_mapping session_clock() noexcept {
@@ -119,7 +139,7 @@ void activate() noexcept {
   static const bool once = [] {
     stay_loaded();
     const bool tool = nvtx::attach();
-    pthread_atfork(nullptr, nullptr, in_child);
+    pthread_atfork(before_fork, after_fork, in_child);
     if (tool) {
       __atomic_or_fetch(&varve_state_, VARVE_STATE_NVTX, __ATOMIC_RELEASE);
     }
@@ -168,6 +188,7 @@ struct session::impl {
   std::thread reader;
   std::vector<std::string> copies;
   bool running = false;
+  pid_t owner = 0;                     // the process that started it
   std::vector<collector_status> last;  // as they were at the stop
 
   void start(int headers) noexcept;
@@ -214,10 +235,6 @@ void session::impl::begin_recording(int headers) {
   }
   {
     const std::lock_guard lock{p.mutex};
-    if (p.forked) {
-      error = "this process was forked while varve was active: start sessions in the parent, or after exec";
-      return;
-    }
     if (p.records) {
       error = "another session is running in this process: stop it before starting this one";
       return;
@@ -226,7 +243,9 @@ void session::impl::begin_recording(int headers) {
     record::current_epoch.fetch_add(1, std::memory_order_release);
     marker_ns = record::measure_marker_ns();
     p.started = record::read_anchor();
-    p.records.emplace(record::current_epoch.load(), p.started.ticks, options.trace_memory);
+    p.records =
+        std::make_unique<record::store>(record::current_epoch.load(), p.started.ticks, options.trace_memory);
+    owner = ::getpid();
     p.stopping = false;
     p.woken = false;
   }
@@ -288,14 +307,15 @@ trace session::impl::stop(bool keep) {
     }
     return out;
   }
-  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
-  record::process_state& p = process();
-  if (p.forked) {
+  if (owner != ::getpid()) {
     static_cast<void>(
         new std::thread{std::move(reader)});  // it exists in the parent only: leaked, not joined
     running = false;
+    out.lose("session left with the parent process: a forked child starts its own", "session");
     return out;
   }
+  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
+  record::process_state& p = process();
   for (const auto& c : options.collectors) {
     c->stop();
   }
@@ -304,7 +324,7 @@ trace session::impl::stop(bool keep) {
       const std::lock_guard lock{p.wake_mutex};
       p.stopping = true;
     }
-    p.wake.notify_one();
+    p.wake.notify_all();
     reader.join();
   }
   const std::lock_guard lock{p.mutex};
@@ -368,7 +388,7 @@ trace session::stop() { return impl_ != nullptr ? impl_->stop(true) : trace{}; }
 
 trace session::snapshot() {
   trace out;
-  if (impl_ == nullptr || !impl_->running) {
+  if (impl_ == nullptr || !impl_->running || impl_->owner != ::getpid()) {
     return out;
   }
   record::process_state& p = process();
@@ -393,7 +413,7 @@ session_status session::status() const {
   out.collectors = impl_->running ? impl_->collectors() : impl_->last;
   record::process_state& p = process();
   const std::lock_guard lock{p.mutex};
-  if (impl_->running && p.records) {
+  if (impl_->running && impl_->owner == ::getpid()) {
     out.losses = p.records->losses();
   }
   return out;

@@ -9,10 +9,43 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
+
+void require(bool holds) {
+  if (!holds) {
+    __builtin_trap();
+  }
+}
+
+bool fits(std::uint32_t index, std::size_t size) { return index == varve::none || index < size; }
+
+/// What analyze() and the writers rely on.
+void check(const varve::trace& t) {
+  for (std::size_t i = 0; i < t.ranges.size(); ++i) {
+    const varve::range& r = t.ranges[i];
+    require(r.begin <= r.end && r.label < t.labels.size());
+    require(r.parent == varve::none || r.parent < i);
+    require(r.thread == varve::narrow_none || r.thread < t.threads.size());
+  }
+  for (std::size_t i = 0; i < t.calls.size(); ++i) {
+    require(t.calls.begin[i] <= t.calls.end[i] && fits(t.calls.range[i], t.ranges.size()));
+    require(t.calls.thread[i] == varve::narrow_none || t.calls.thread[i] < t.threads.size());
+  }
+  for (std::size_t i = 0; i < t.activities.size(); ++i) {
+    const bool kernel = t.activities.kind[i] == varve::activity_kind::kernel;
+    require(t.activities.begin[i] <= t.activities.end[i]);
+    require(t.activities.name[i] < t.strings.size() && t.activities.stream[i] < t.streams.size());
+    require(fits(t.activities.node[i], t.graph_nodes.size()));
+    require(fits(t.activities.detail[i], kernel ? t.shapes.size() : t.bytes.size()));
+  }
+  for (const varve::loss& l : t.losses) {
+    require(!l.what.empty() && l.count > 0);
+  }
+}
 
 template <class Read>
 void try_to(Read&& read) {
@@ -36,7 +69,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.max_unpacked = std::uint64_t{1} << 26U;
   try_to([&] { static_cast<void>(varve::identify(path)); });
   try_to([&] {
-    const varve::report report = varve::analyze(varve::read_pytorch(path, options));
+    const varve::trace t = varve::read_pytorch(path, options);
+    check(t);
+    const varve::report report = varve::analyze(t);
     static_cast<void>(varve::to_table(report));
     static_cast<void>(varve::to_json(report));
   });

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cli/arguments.hpp"
+
+#include <varve/varve.h>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace varve::cli {
+
+namespace {
+
+constexpr const char* codes = R"(Exit codes:
+  0  all is well
+  1  a file could not be read or is no trace; the others are reported all the same
+  2  the command line is wrong
+  3  the output could not be written)";
+
+constexpr const char* terms = R"(Terms, and what other tools call them:
+  GPU time      time in which work of the row ran on the device; work that overlaps counts once
+  kernel time   sum of the kernels' durations (torch "CUDA total", exclusive "Self CUDA"; nsys "Total Time");
+                shown where it differs
+  cum %         share of this row and of its siblings above it
+  launch (CPU)  host time inside calls that launch (nsys: cudaLaunchKernel in the API summary)
+  queue delay   from a launching call's end to its kernel's begin (nsys "Queue")
+  overhead      wall ÷ time in which the device was busy
+  GPU span      first to last device event, what other tools take idle time from
+  starved       device idle, nothing submitted: it waits for the host (HTA "host wait")
+  device gap    device idle although work was submitted (HTA "kernel wait")
+  exposed       communication or copies that no compute hides
+Rows under 1 % of their phase's GPU time are counted in one line: --fold 0 shows them.)";
+
+std::string version_text() {
+  const int v = varve_version();
+  return "varve " + std::to_string(v / 10000) + '.' + std::to_string(v / 100 % 100) + '.' +
+         std::to_string(v % 100);
+}
+
+/// "20ms" as nanoseconds.
+std::optional<time_ns> duration_of(const std::string& text) {
+  static const std::map<std::string, double> units{{"ns", 1},   {"us", 1e3}, {"µs", 1e3},
+                                                   {"ms", 1e6}, {"s", 1e9},  {"min", 60e9}};
+  std::istringstream in{text};
+  in.imbue(std::locale::classic());
+  double value = 0;
+  std::string unit;
+  in >> value >> unit;
+  const auto found = units.find(unit);
+  if (in.bad() || found == units.end() || !(value > 0)) {
+    return std::nullopt;
+  }
+  const double ns = std::round(value * found->second);
+  return ns >= 1 && ns < 9e18 ? std::optional{static_cast<time_ns>(ns)} : std::nullopt;
+}
+
+/// "0.5" or "0.5%" as 0.005.
+std::optional<double> share_of(std::string text) {
+  if (!text.empty() && text.back() == '%') {
+    text.pop_back();
+  }
+  std::istringstream in{text};
+  in.imbue(std::locale::classic());
+  double value = 0;
+  in >> value;
+  return !in.fail() && in.eof() && value >= 0 && value <= 100 ? std::optional{value / 100} : std::nullopt;
+}
+
+/// A whole number from 0 to 100000.
+template <class T>
+std::optional<T> number_of(const std::string& text) {
+  constexpr std::size_t digits = 6;
+  if (text.empty() || text.size() > digits || text.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  const int value = std::stoi(text);
+  return value <= 100000 ? std::optional{static_cast<T>(value)} : std::nullopt;
+}
+
+template <class T>
+using choices = std::vector<std::pair<const char*, T>>;
+
+const choices<view> views{{"layer", view::layer},
+                          {"label", view::label},
+                          {"phase", view::phase},
+                          {"kernel", view::kernel},
+                          {"category", view::category}};
+const choices<sort_key> keys{{"gpu-time", sort_key::gpu_time}, {"calls", sort_key::calls},
+                             {"avg", sort_key::average},       {"max", sort_key::maximum},
+                             {"launches", sort_key::launches}, {"launch-time", sort_key::launch_time},
+                             {"starved", sort_key::starved},   {"order", sort_key::order}};
+const choices<when> colours{{"auto", when::automatic}, {"always", when::always}, {"never", when::never}};
+
+/// "layer, label or phase".
+template <class T>
+std::string list_of(const choices<T>& all) {
+  std::string out;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    out += (i == 0 ? "" : i + 1 == all.size() ? " or " : ", ") + std::string{all[i].first};
+  }
+  return out;
+}
+
+/// An option whose value is read by `of`, which gives nothing for a text that is `wrong`.
+template <class T, class Read>
+CLI::Option* add_option(CLI::App& app, const char* name, T& to, const char* type, const std::string& help,
+                        const std::string& wrong, Read of) {
+  const auto read = [&to, of, wrong, name](const std::string& text) {
+    const auto value = of(text);
+    if (!value) {
+      throw CLI::ValidationError(name, "\"" + text + "\" is " + wrong);
+    }
+    to = *value;
+  };
+  return app.add_option_function<std::string>(name, read, help)->type_name(type);
+}
+
+template <class T>
+void add_choice(CLI::App& app, const char* name, T& to, const choices<T>& all, const char* type,
+                const std::string& help) {
+  add_option(app, name, to, type, help + list_of(all) + "; default " + all.front().first,
+             "none of " + list_of(all), [&all](const std::string& text) {
+               const auto found = std::find_if(all.begin(), all.end(),
+                                               [&](const auto& choice) { return choice.first == text; });
+               return found != all.end() ? std::optional<T>{found->second} : std::nullopt;
+             });
+}
+
+void add_options(CLI::App& app, report_arguments& out) {
+  app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
+      ->type_name("")
+      ->required();
+  add_choice(app, "--by", out.table.by, views, "VIEW", "rows: ");
+  add_choice(app, "--sort", out.table.sort, keys, "KEY", "largest first, or in the order of the trace:\n");
+  add_option(app, "--top", out.table.top, "N", "at most N rows a phase; default 0, which is all",
+             "no number of rows from 0 to 100000", number_of<std::size_t>);
+  app.add_option("--filter", out.table.filter, "only rows whose name holds TEXT, whatever its case")
+      ->type_name("TEXT");
+  add_option(
+      app, "--fold", out.table.fold_below, "PERCENT",
+      "count rows below this share of their phase in one line;\ndefault 1, 0 shows all, as --filter does",
+      "no percentage from 0 to 100", share_of);
+  add_option(
+      app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
+      "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
+      "no duration such as 20ms or 1.5s", duration_of);
+  app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
+  app.add_flag("--json", out.json,
+               "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");
+  app.add_option("--output", out.output, "write to FILE, which only its owner may read")->type_name("FILE");
+  add_option(app, "--width", out.width, "N",
+             "columns; default the terminal's, else $COLUMNS, else 0:\nas many as needed",
+             "no number of columns from 0 to 100000", number_of<int>);
+  add_choice(app, "--color,--colour", out.colour, colours, "WHEN",
+             "colour; auto is on a terminal without $NO_COLOR:\n");
+  app.footer(std::string{terms} + "\n\n" + codes);
+}
+
+}  // namespace
+
+arguments parse(int argc, const char* const* argv) {
+  CLI::App app{"varve shows where the time of a CUDA inference engine goes, layer by layer.", "varve"};
+  app.set_version_flag("--version", version_text());
+  app.set_help_flag("--help,-h", "show this");
+  app.require_subcommand(0, 1);
+  app.footer(std::string{"varve report --help says more.\n\n"} + codes);
+  app.get_formatter()->column_width(28);
+
+  CLI::App& report = *app.add_subcommand("report", "print where the time of traces goes");
+  report.get_formatter()->column_width(28);
+  report_arguments asked;
+  add_options(report, asked);
+
+  arguments out;
+  try {
+    app.parse(argc, argv);
+    if (report.parsed()) {
+      out.report = std::move(asked);
+    } else {
+      out.code = usage;
+      out.text = app.help();
+    }
+  } catch (const CLI::ParseError& e) {
+    std::ostringstream shown;
+    std::ostringstream wrong;
+    const int code = app.exit(e, shown, wrong);
+    out.code = code == 0 ? success : usage;
+    out.text = code == 0 ? shown.str() : "varve: " + wrong.str();
+  }
+  return out;
+}
+
+}  // namespace varve::cli

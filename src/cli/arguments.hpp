@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#ifndef VARVE_CLI_ARGUMENTS_HPP
+#define VARVE_CLI_ARGUMENTS_HPP
+
+#include <varve/report.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace varve::cli {
+
+/// Documented in docs/cli.md and in --help.
+enum exit_code : int { success = 0, unreadable = 1, usage = 2, unwritable = 3 };
+
+enum class when : std::uint8_t { automatic, always, never };
+
+struct report_arguments {
+  std::vector<std::string> files;
+  table_options table;
+  std::optional<int> width;
+  when colour = when::automatic;
+  bool json = false;
+  std::string output;  ///< empty: standard output
+  analyze_options analysis;
+};
+
+/// What the command line asks for: a report, or an exit with this code after the text was shown.
+struct arguments {
+  std::optional<report_arguments> report;
+  int code = success;
+  std::string text;  ///< help, version, or what is wrong with the command line
+};
+
+arguments parse(int argc, const char* const* argv);
+
+}  // namespace varve::cli
+
+#endif  // VARVE_CLI_ARGUMENTS_HPP

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cli/arguments.hpp"
+#include "cli/output.hpp"
+#include "cli/report.hpp"
+
+#include <cstdio>
+#include <exception>
+
+int main(int argc, char** argv) {
+  using namespace varve::cli;
+  try {
+    const arguments asked = parse(argc, argv);
+    if (asked.report) {
+      return run(*asked.report);
+    }
+    if (asked.code == success) {
+      write_standard_output(asked.text);
+    } else {
+      std::fputs(asked.text.c_str(), stderr);
+    }
+    return asked.code;
+  } catch (const output_error& e) {
+    if (*e.what() != '\0') {
+      complain(e.what());
+    }
+    return unwritable;
+  } catch (const std::exception& e) {
+    complain(e.what());
+    return unreadable;
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cli/report.hpp"
+
+#include "cli/output.hpp"
+#include "cli/terminal.hpp"
+#include "formats/table/text.hpp"
+
+#include <varve/io.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <new>
+
+namespace varve::cli {
+
+namespace {
+
+report read(const std::string& path, const analyze_options& analysis) {
+  progress shown{path};
+  read_options options;
+  options.progress = std::ref(shown);
+  switch (identify(path)) {
+    case file_kind::pytorch:
+      return analyze(read_pytorch(path, options), analysis);
+    case file_kind::report_json: {
+      if (analysis.by_batch) {
+        complain(path + ": is a report already, so --by-batch changes nothing");
+      }
+      report r = read_report(path, options);
+      if (analysis.unprofiled_wall) {
+        r.unprofiled_wall = analysis.unprofiled_wall;
+      }
+      return r;
+    }
+    case file_kind::unknown:
+      break;
+  }
+  throw error{path + ": is neither a PyTorch profiler trace nor a report that varve report --json wrote"};
+}
+
+table_options table_of(const report_arguments& asked) {
+  table_options options = asked.table;
+  const bool to_file = !asked.output.empty();
+  options.width = asked.width ? *asked.width : to_file ? 0 : terminal_width();
+  options.colour =
+      asked.colour == when::always || (asked.colour == when::automatic && !to_file && terminal_colours());
+  return options;
+}
+
+}  // namespace
+
+void complain(std::string_view text) { std::fprintf(stderr, "varve: %s\n", table::printable(text).c_str()); }
+
+int run(const report_arguments& asked) {
+  const table_options options = table_of(asked);
+  const bool several = asked.files.size() > 1;
+  int code = success;
+  bool first = true;
+  std::string collected;  // a file's output waits until all inputs are read: it may be one of them
+  for (const std::string& path : asked.files) {
+    std::string text;
+    try {
+      const report r = read(path, asked.analysis);
+      if (asked.json) {
+        text = to_json(r) + '\n';
+      } else {
+        const bool named = !several || r.source == path;
+        text = (first ? "" : "\n") + (named ? "" : table::printable(path) + ":\n") + to_table(r, options);
+      }
+      first = false;
+    } catch (const error& e) {
+      complain(e.what());
+      code = unreadable;
+    } catch (const std::bad_alloc&) {
+      complain(path + ": needs more memory than there is");
+      code = unreadable;
+    }
+    if (asked.output.empty()) {
+      write_standard_output(text);
+    } else {
+      collected += text;
+    }
+  }
+  if (!collected.empty()) {
+    write_file(asked.output, collected);
+  }
+  return code;
+}
+
+}  // namespace varve::cli

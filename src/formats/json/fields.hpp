@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The fields of a report as docs/report-schema.md names them, in the order in which they are written. One
+// list serves the writer and the reader: an archive is called with each field's name and place.
+#ifndef VARVE_FORMATS_JSON_FIELDS_HPP
+#define VARVE_FORMATS_JSON_FIELDS_HPP
+
+#include <varve/report.hpp>
+
+#include <array>
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+namespace varve::json {
+
+/// The first field of the document; its value is the schema's version.
+inline constexpr const char* version_field = "varve_report";
+
+/// Names of the values of an enumeration, by value.
+template <class Enum>
+inline constexpr std::array<std::string_view, 0> names{};
+template <>
+inline constexpr std::array<std::string_view, 4> names<range_kind>{"phase", "layer", "op", "request"};
+template <>
+inline constexpr std::array<std::string_view, 3> names<collector_state>{"running", "stopped", "unavailable"};
+
+/// U or const U.
+template <class T, class U>
+concept is = std::same_as<std::remove_const_t<T>, U>;
+
+template <class Archive>
+void fields(Archive& a, is<distribution> auto& d) {
+  a("count", d.count);
+  a("total", d.total);
+  a("min", d.min);
+  a("max", d.max);
+  a("p50", d.p50);
+  a("p95", d.p95);
+  a("p99", d.p99);
+  a("mean", d.mean);
+  a("deviation", d.deviation);
+}
+
+template <class Archive>
+void fields(Archive& a, is<starved_time> auto& s) {
+  a("launching", s.launching);
+  a("graph_building", s.graph_building);
+  a("synchronising", s.synchronising);
+  a("allocating", s.allocating);
+  a("other", s.other);
+}
+
+template <class Archive>
+void fields(Archive& a, is<wall_partition> auto& p) {
+  a("compute", p.compute);
+  a("exposed_communication", p.exposed_communication);
+  a("exposed_copy", p.exposed_copy);
+  a("starved", p.starved);
+  a("device_gap", p.device_gap);
+  a("unrecorded", p.unrecorded);
+  a("no_pass", p.no_pass);
+}
+
+template <class Archive>
+void fields(Archive& a, is<work> auto& w) {
+  a("flops", w.flops);
+  a("weight_bytes", w.weight_bytes);
+  a("kv_bytes", w.kv_bytes);
+  a("activation_bytes", w.activation_bytes);
+}
+
+template <class Archive>
+void fields(Archive& a, is<measures> auto& m) {
+  a("calls", m.calls);
+  a("gpu_time", m.gpu_time);
+  a("kernel_time", m.kernel_time);
+  a("span", m.span);
+  a("shared_time", m.shared_time);
+  a("alone_time", m.alone_time);
+  a("overlap", m.overlap);
+  a("host_time", m.host_time);
+  a("launches", m.launches);
+  a("graph_launches", m.graph_launches);
+  a("launch_time", m.launch_time);
+  a("graph_build_time", m.graph_build_time);
+  a("synchronise_time", m.synchronise_time);
+  a("allocate_time", m.allocate_time);
+  a("synchronisations", m.synchronisations);
+  a("allocations", m.allocations);
+  a("kernels", m.kernels);
+  a("copies", m.copies);
+  a("sets", m.sets);
+  a("copy_bytes", m.copy_bytes);
+  a("starved", m.starved);
+  a("device_gap", m.device_gap);
+  a("declared", m.declared);
+  a("calls_with_work", m.calls_with_work);
+}
+
+template <class Archive>
+void fields(Archive& a, is<launch_shape> auto& s) {
+  a("grid", s.grid);
+  a("block", s.block);
+  a("registers", s.registers);
+  a("static_shared_memory", s.static_shared_memory);
+  a("dynamic_shared_memory", s.dynamic_shared_memory);
+}
+
+template <class Archive>
+void fields(Archive& a, is<row> auto& r) {
+  a("path", r.path);
+  a("label", r.label);
+  a.unless("index", r.index, no_index);
+  a("kind", r.kind);
+  a("phase", r.phase);
+  a("model", r.model);
+  a("device", r.device);
+  a("batch", r.batch);
+  a.unless("parent", r.parent, none);
+  a("depth", r.depth);
+  a("inclusive", r.inclusive);
+  a("exclusive", r.exclusive);
+  a("per_call", r.per_call);
+  a("launch_latency", r.launch_latency);
+  a("queue_delay", r.queue_delay);
+  a("shape", r.shape);
+  a("shapes", r.shapes);
+}
+
+template <class Archive>
+void fields(Archive& a, is<phase_row> auto& p) {
+  a("phase", p.phase);
+  a("model", p.model);
+  a("device", p.device);
+  a("batch", p.batch);
+  a("passes", p.passes);
+  a("wall", p.wall);
+  a("step", p.step);
+  a("partition", p.partition);
+  a("gpu_span", p.gpu_span);
+  a("prefill_tokens", p.prefill_tokens);
+  a("decode_tokens", p.decode_tokens);
+  a("sequences", p.sequences);
+  a("emitted_tokens", p.emitted_tokens);
+  a("total", p.total);
+  a("launch_latency", p.launch_latency);
+  a("queue_delay", p.queue_delay);
+}
+
+template <class Archive>
+void fields(Archive& a, is<device_info> auto& d) {
+  a("id", d.id);
+  a("name", d.name);
+  a("multiprocessors", d.multiprocessors);
+  a("compute_capability", d.compute_capability);
+  a("memory_bytes", d.memory_bytes);
+}
+
+template <class Archive>
+void fields(Archive& a, is<stream_info> auto& s) {
+  a("device", s.device);
+  a("context", s.context);
+  a("stream", s.stream);
+}
+
+template <class Archive>
+void fields(Archive& a, is<device_row::stream> auto& s) {
+  a("stream", s.stream);
+  a("kernels", s.kernels);
+  a("kernel_time", s.kernel_time);
+  a("kernel_union", s.kernel_union);
+}
+
+template <class Archive>
+void fields(Archive& a, is<device_row> auto& d) {
+  a("device", d.device);
+  a("partition", d.partition);
+  a("busy", d.busy);
+  a("kernel_time", d.kernel_time);
+  a("kernel_union", d.kernel_union);
+  a("gpu_span", d.gpu_span);
+  a("kernels", d.kernels);
+  a("streams", d.streams);
+}
+
+template <class Archive>
+void fields(Archive& a, is<request_row> auto& r) {
+  a("label", r.label);
+  a.unless("index", r.index, no_index);
+  a("passes", r.passes);
+  a("total", r.total);
+  a("queue_wait", r.queue_wait);
+  a("time_to_first_token", r.time_to_first_token);
+  a("time_per_output_token", r.time_per_output_token);
+}
+
+template <class Archive>
+void fields(Archive& a, is<loss> auto& l) {
+  a("what", l.what);
+  a("where", l.where);
+  a("count", l.count);
+}
+
+template <class Archive>
+void fields(Archive& a, is<collector_status> auto& c) {
+  a("name", c.name);
+  a("version", c.version);
+  a("state", c.state);
+  a("detail", c.detail);
+}
+
+template <class Archive>
+void fields(Archive& a, is<report_quality> auto& q) {
+  a("attributed", q.attributed);
+  a("activities", q.activities);
+  a("matched", q.matched);
+  a("unmatched", q.unmatched);
+  a("unmatched_kernels", q.unmatched_kernels);
+  a("untimed", q.untimed);
+  a("negative_delays", q.negative_delays);
+  a("duplicate_correlations", q.duplicate_correlations);
+  a("unlabelled_nodes", q.unlabelled_nodes);
+  a("stale_nodes", q.stale_nodes);
+  a("graph_launches_without_kernels", q.graph_launches_without_kernels);
+  a("graph_launches_short", q.graph_launches_short);
+  a("clipped_ranges", q.clipped_ranges);
+  a("implicit_pass", q.implicit_pass);
+  a("live_cpu", q.live_cpu);
+  a("losses", q.losses);
+  a("collectors", q.collectors);
+  a("clock", q.clock);
+  a("clock_error", q.clock_error);
+  a("own_overhead", q.own_overhead);
+}
+
+template <class Archive>
+void fields(Archive& a, is<report> auto& r) {
+  a("source", r.source);
+  a("begin", r.begin);
+  a("end", r.end);
+  a("unprofiled_wall", r.unprofiled_wall);
+  a("devices", r.devices);
+  a("phases", r.phases);
+  a("layers", r.layers);
+  a("labels", r.labels);
+  a("kernels", r.kernels);
+  a("categories", r.categories);
+  a("requests", r.requests);
+  a("quality", r.quality);
+}
+
+}  // namespace varve::json
+
+#endif  // VARVE_FORMATS_JSON_FIELDS_HPP

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Annotations of a trace as nested ranges.
+#ifndef VARVE_FORMATS_PYTORCH_ANNOTATIONS_HPP
+#define VARVE_FORMATS_PYTORCH_ANNOTATIONS_HPP
+
+#include "formats/pytorch/losses.hpp"
+
+#include <varve/trace.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace pytorch {
+
+class annotations {
+ public:
+  /// Levels of nesting that are kept: a label path is written out for each, so their number is bounded.
+  static constexpr std::size_t deepest = 128;
+
+  /// `name` is in `t.strings`. "ProfilerStep#7" becomes the pass ("ProfilerStep", 7).
+  void add(trace& t, std::uint32_t name, std::uint16_t thread, time_ns begin, time_ns end);
+
+  /// Adds all to `t.ranges`, nested by containment on each thread, times moved by `shift`. Rounded times can
+  /// make one end up to `slack` after the one that holds it, or begin before its predecessor ended.
+  void write(trace& t, time_ns shift, time_ns slack, loss_counts& losses);
+
+  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+
+ private:
+  struct annotation {
+    time_ns begin = 0;
+    time_ns end = 0;
+    std::uint32_t name = none;
+    std::int32_t index = no_index;
+    std::uint16_t thread = narrow_none;
+    range_kind kind = range_kind::op;
+  };
+  std::vector<annotation> all_;
+};
+
+}  // namespace pytorch
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_FORMATS_PYTORCH_ANNOTATIONS_HPP

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Events in, a trace out. Believes nothing that an event says: what does not fit is left out or repaired,
+// and counted in trace::losses.
+#ifndef VARVE_FORMATS_PYTORCH_BUILDER_HPP
+#define VARVE_FORMATS_PYTORCH_BUILDER_HPP
+
+#include "formats/pytorch/annotations.hpp"
+#include "formats/pytorch/event.hpp"
+#include "formats/pytorch/losses.hpp"
+
+#include <varve/trace.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace pytorch {
+
+/// Tokens of the events that it is given must outlive it.
+class builder {
+ public:
+  explicit builder(loss_counts& losses) : losses_{losses} {}
+
+  /// An event with a begin and a duration, of a kind that is read.
+  void add(const event& e);
+  /// The name of a thread or process.
+  void add_name(const event& e);
+  void add(const device_properties& device);
+
+  /// The trace, once. `unread` events were of other kinds.
+  [[nodiscard]] trace finish(const header& about, const std::string& path, std::uint64_t unread);
+
+ private:
+  /// Ids from here on stand for texts in `strings`.
+  static constexpr std::uint64_t text_ids = std::uint64_t{1} << 63U;
+
+  struct interval {
+    time_ns begin = 0;
+    time_ns end = 0;
+  };
+  struct thread_key {
+    std::uint64_t thread = 0;
+    std::uint32_t process = 0;
+    bool operator==(const thread_key& other) const noexcept {
+      return thread == other.thread && process == other.process;
+    }
+  };
+  struct thread_hash {
+    std::size_t operator()(const thread_key& k) const noexcept {
+      return (k.thread ^ (std::uint64_t{k.process} << 32U)) * 0x9E3779B97F4A7C15ULL;
+    }
+  };
+
+  void add_activity(const event& e, interval when);
+  void add_call(const event& e, interval when);
+
+  std::optional<interval> interval_of(const event& e);
+  std::uint64_t correlation_of(const event& e);
+  std::uint16_t thread_of(const event& e);
+  std::uint16_t stream_of(const event& e);
+  std::uint32_t detail_of(const event& e);
+  std::uint32_t shape_of(const event& e);
+  std::uint32_t node_of(const event& e);
+  std::uint32_t name_of(std::string_view token);
+  std::string text_of(std::string_view token);
+  std::optional<std::uint64_t> identity(std::string_view token);
+  std::optional<thread_key> thread_key_of(const event& e);
+
+  void shift(std::string_view base_time);
+  void renumber();
+  void complete_threads();
+  void complete_devices();
+  void describe(const header& about, const std::string& path, std::uint64_t unread);
+
+  loss_counts& losses_;
+  trace trace_;
+  annotations annotations_;
+  std::vector<std::uint64_t> call_correlations_;
+  std::vector<std::uint64_t> activity_correlations_;
+  std::uint64_t widest_correlation_ = 0;
+  time_ns first_ = 0;  // bounds of all times
+  time_ns last_ = 0;
+  bool empty_ = true;
+  bool below_microsecond_ = false;  // some time is no whole number of microseconds
+  time_ns total_ = 0;               // of all durations
+  std::int64_t total_bytes_ = 0;
+
+  std::unordered_map<std::string_view, std::uint32_t> names_;  // raw token to string
+  std::unordered_map<std::string_view, call_kind> calls_;      // raw token to kind
+  std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
+  std::unordered_map<thread_key, std::string, thread_hash> thread_names_;
+  std::unordered_map<std::uint32_t, std::string> process_names_;
+  thread_key last_thread_;
+  std::uint16_t last_thread_index_ = narrow_none;
+  stream_info last_stream_;
+  std::uint16_t last_stream_index_ = narrow_none;
+  struct cached_shape {
+    launch_shape shape;
+    std::uint32_t index = none;
+  };
+  std::array<cached_shape, 64> shapes_;
+  std::uint64_t kernels_ = 0;
+  std::uint64_t copies_ = 0;
+  std::uint64_t sets_ = 0;
+};
+
+}  // namespace pytorch
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_FORMATS_PYTORCH_BUILDER_HPP

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// One event of a trace as it stands in the file: raw JSON tokens, empty where absent, not yet believed.
+#ifndef VARVE_FORMATS_PYTORCH_EVENT_HPP
+#define VARVE_FORMATS_PYTORCH_EVENT_HPP
+
+#include "formats/pytorch/classify.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace varve {
+inline namespace v0 {
+namespace pytorch {
+
+/// Three whole numbers of a kernel's launch.
+struct extent {
+  enum class state : std::uint8_t { absent, good, invalid };
+  std::uint32_t size[3] = {0, 0, 0};
+  state is = state::absent;
+};
+
+struct event {
+  std::string_view phase;  // "ph"
+  std::string_view cat;
+  std::string_view name;
+  std::string_view process;
+  std::string_view thread;
+  std::string_view begin;
+  std::string_view duration;
+
+  std::string_view correlation;  // from here on: of "args"
+  std::string_view device;
+  std::string_view context;
+  std::string_view stream;
+  std::string_view registers;
+  std::string_view shared_memory;
+  std::string_view bytes;
+  std::string_view node;
+  std::string_view label;  // "name" of metadata
+  extent grid;
+  extent block;
+
+  category kind = category::unread;  // of `cat`
+};
+
+/// What stands beside the events.
+struct header {
+  std::string_view base_time;  // baseTimeNanoseconds
+  std::string_view schema;
+  std::string_view cupti;
+  std::string_view runtime;
+  std::string_view driver;
+  std::string_view rank;
+  std::string_view world_size;
+  std::string_view backend;
+};
+
+/// One entry of deviceProperties.
+struct device_properties {
+  std::string_view id;
+  std::string_view name;
+  std::string_view memory;
+  std::string_view major;
+  std::string_view minor;
+  std::string_view multiprocessors;
+};
+
+}  // namespace pytorch
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_FORMATS_PYTORCH_EVENT_HPP

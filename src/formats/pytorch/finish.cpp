@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The second half of the builder: what can only be done when all events are in.
+#include "formats/pytorch/builder.hpp"
+#include "formats/pytorch/number.hpp"
+#include "formats/pytorch/text.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+namespace pytorch {
+
+namespace {
+
+constexpr std::size_t longest_word = 64;    // of what the header says about the run
+constexpr std::size_t most_devices = 1024;  // more than a machine has
+
+/// A number or short text of the header, or "".
+std::string word(std::string_view token) {
+  bool damaged = false;
+  std::string text = is_string(token) ? unescape(inside(token), damaged) : std::string{token};
+  text.resize(cut(text, longest_word).size());
+  return text;
+}
+
+/// "12.9" of 12090.
+std::string version(std::string_view token) {
+  const auto number = whole(token, std::numeric_limits<std::int32_t>::max());
+  return number ? std::to_string(*number / 1000) + "." + std::to_string(*number % 1000 / 10) : word(token);
+}
+
+void append(std::string& list, std::string_view what, const std::string& value) {
+  if (!value.empty()) {
+    list += list.empty() ? "" : ", ";
+    list.append(what).append(" ").append(value);
+  }
+}
+
+}  // namespace
+
+void builder::add_name(const event& e) {
+  const bool of_thread = e.name == "\"thread_name\"";
+  if (!of_thread && e.name != "\"process_name\"") {
+    return;
+  }
+  const auto process = identity(e.process);
+  if (!process || !is_string(e.label)) {
+    losses_.add(lost::no_name);
+    return;
+  }
+  if (!of_thread) {
+    process_names_[static_cast<std::uint32_t>(*process)] = text_of(e.label);
+  } else if (const auto key = thread_key_of(e)) {
+    thread_names_[*key] = text_of(e.label);
+  }
+}
+
+void builder::add(const device_properties& d) {
+  const auto number = [&](std::string_view token, std::int64_t most) {
+    const auto value = whole(token, static_cast<std::uint64_t>(most));
+    return value ? static_cast<std::int64_t>(*value) : 0;
+  };
+  constexpr std::int64_t most_32 = std::numeric_limits<std::int32_t>::max();
+  const auto id = whole(d.id, std::numeric_limits<std::uint32_t>::max() - 1);
+  const bool known = id && std::any_of(trace_.devices.begin(), trace_.devices.end(),
+                                       [&](const device_info& other) { return other.id == *id; });
+  if (!id || known || trace_.devices.size() >= most_devices) {
+    losses_.add(lost::invalid_device);
+    return;
+  }
+  device_info device;
+  device.id = static_cast<std::uint32_t>(*id);
+  device.name = is_string(d.name) ? text_of(d.name) : std::string{};
+  device.multiprocessors = static_cast<std::int32_t>(number(d.multiprocessors, most_32));
+  device.compute_capability = static_cast<std::int32_t>(number(d.major, 1000) * 10 + number(d.minor, 9));
+  device.memory_bytes = number(d.memory, std::numeric_limits<std::int64_t>::max());
+  trace_.devices.push_back(std::move(device));
+}
+
+trace builder::finish(const header& about, const std::string& path, std::uint64_t unread) {
+  trace_.clock = below_microsecond_ ? "Kineto, microseconds with 3 decimals" : "Kineto, whole microseconds";
+  trace_.clock_error = below_microsecond_ || empty_ ? 0 : 1000;
+  shift(about.base_time);
+  renumber();
+  complete_threads();
+  complete_devices();
+  join_calls_to_ranges(trace_);
+  describe(about, path, unread);
+  losses_.write(trace_, path);
+  return std::move(trace_);
+}
+
+/// Makes times relative to a base absolute again, so that traces of several ranks share their clock.
+void builder::shift(std::string_view base_time) {
+  constexpr time_ns limit = std::int64_t{1} << 62U;
+  number base = base_time.empty() ? number{0, number_state::good} : scaled(base_time, 0);
+  const bool fits = base.state == number_state::good && base.value > -limit && base.value < limit &&
+                    first_ + base.value > -limit && last_ + base.value < limit;
+  if (!fits) {
+    losses_.add(lost::invalid_base_time);
+    base.value = 0;
+  }
+  for (auto* column :
+       {&trace_.calls.begin, &trace_.calls.end, &trace_.activities.begin, &trace_.activities.end}) {
+    for (time_ns& t : *column) {
+      t += base.value;
+    }
+  }
+  // Begin and duration are each up to one clock error off.
+  annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
+  trace_.begin = empty_ ? 0 : first_ + base.value;
+  trace_.end = empty_ ? 0 : last_ + base.value;
+}
+
+/// Correlation ids into 32 bits: as they are where they fit, else numbered in order of appearance.
+void builder::renumber() {
+  std::unordered_map<std::uint64_t, std::uint32_t> ids;
+  const bool fit = widest_correlation_ <= std::numeric_limits<std::uint32_t>::max();
+  const auto narrow = [&](std::uint64_t id) {
+    return fit || id == 0 ? static_cast<std::uint32_t>(id)
+                          : ids.try_emplace(id, static_cast<std::uint32_t>(ids.size() + 1)).first->second;
+  };
+  std::transform(call_correlations_.begin(), call_correlations_.end(), trace_.calls.correlation.begin(),
+                 narrow);
+  std::transform(activity_correlations_.begin(), activity_correlations_.end(),
+                 trace_.activities.correlation.begin(), narrow);
+}
+
+void builder::complete_threads() {
+  for (thread_info& thread : trace_.threads) {
+    if (const auto name = thread_names_.find({thread.id, thread.process}); name != thread_names_.end()) {
+      thread.name = name->second;
+    } else if (thread.id >> 32U == text_ids >> 32U) {
+      thread.name = trace_.strings[static_cast<std::uint32_t>(thread.id)];
+    } else if (const auto process = process_names_.find(thread.process); process != process_names_.end()) {
+      thread.name = process->second;
+    }
+  }
+}
+
+/// A trace without deviceProperties still has devices.
+void builder::complete_devices() {
+  std::vector<std::uint32_t> known;
+  for (const device_info& device : trace_.devices) {
+    known.push_back(device.id);
+  }
+  std::sort(known.begin(), known.end());
+  std::vector<std::uint32_t> used;
+  for (const stream_info& stream : trace_.streams) {
+    used.push_back(stream.device);
+  }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  for (const std::uint32_t id : used) {
+    if (!std::binary_search(known.begin(), known.end(), id)) {
+      device_info device;
+      device.id = id;
+      trace_.devices.push_back(device);
+    }
+  }
+}
+
+void builder::describe(const header& about, const std::string& path, std::uint64_t unread) {
+  std::string run;
+  append(run, "rank", word(about.rank));
+  if (!run.empty() && !about.world_size.empty()) {
+    run += " of " + word(about.world_size);
+  }
+  append(run, "backend", word(about.backend));
+  trace_.source = run.empty() ? path : path + " (" + run + ")";
+
+  collector_status status;
+  status.name = "pytorch";
+  append(status.version, "schema", word(about.schema));
+  append(status.version, "CUPTI", word(about.cupti));
+  append(status.version, "CUDA runtime", version(about.runtime));
+  append(status.version, "driver", version(about.driver));
+  status.state = collector_state::stopped;
+  const auto list = [&](std::string_view what, std::uint64_t count) {
+    append(status.detail, what, std::to_string(count));
+  };
+  list("kernels", kernels_);
+  list("copies", copies_);
+  list("sets", sets_);
+  list("calls", trace_.calls.size());
+  list("annotations", annotations_.size());
+  list("events of other kinds, not read", unread);
+  trace_.collectors.push_back(std::move(status));
+}
+
+}  // namespace pytorch
+}  // namespace v0
+}  // namespace varve

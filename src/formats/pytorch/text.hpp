@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Texts of a JSON document: what is wrong with them is repaired and counted.
+#ifndef VARVE_FORMATS_PYTORCH_TEXT_HPP
+#define VARVE_FORMATS_PYTORCH_TEXT_HPP
+
+#include "formats/input/input.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace varve {
+inline namespace v0 {
+namespace pytorch {
+
+/// Whether a raw token is a string, quotes and all.
+[[nodiscard]] inline bool is_string(std::string_view token) noexcept {
+  return token.size() >= 2 && token.front() == '"';
+}
+/// What stands between the quotes of a string.
+[[nodiscard]] inline std::string_view inside(std::string_view token) noexcept {
+  return token.substr(1, token.size() - 2);
+}
+
+/// What stands between the quotes of a JSON string, unescaped. Escapes that mean nothing and halves of
+/// surrogate pairs become U+FFFD and set `damaged`.
+[[nodiscard]] std::string unescape(std::string_view text, bool& damaged);
+
+/// `text` cut to at most `size` bytes, not inside a character.
+[[nodiscard]] std::string_view cut(std::string_view text, std::size_t size) noexcept;
+
+struct repairs {
+  std::uint64_t utf8 = 0;      ///< bytes that are no UTF-8, each now U+FFFD
+  std::uint64_t controls = 0;  ///< bare control characters inside strings, each now a space
+};
+
+/// A copy of a JSON text that a strict parser takes.
+[[nodiscard]] input::buffer repaired(std::string_view text, repairs& done);
+
+}  // namespace pytorch
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_FORMATS_PYTORCH_TEXT_HPP

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "formats/table/parts.hpp"
+#include "formats/table/sums.hpp"
+#include "formats/table/text.hpp"
+#include "formats/table/units.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace varve::table {
+
+namespace {
+
+std::string path_text(const report& r, const row& leaf) {
+  constexpr std::size_t deepest = 6;
+  std::string text;
+  const row* step = &leaf;
+  for (std::size_t depth = 0; depth < deepest; ++depth) {
+    const std::string index = step->index != no_index ? ' ' + std::to_string(step->index) : "";
+    text.insert(0, step->label + index + (text.empty() ? "" : " / "));
+    if (step->parent >= static_cast<std::size_t>(step - r.layers.data())) {
+      break;
+    }
+    step = &r.layers[step->parent];
+  }
+  return printable(text);
+}
+
+/// Shares that are smaller are not worth a word.
+constexpr double noticeable = 0.01;
+
+bool belongs(const row& r, const phase_row& p) {
+  return r.phase == p.phase && r.model == p.model && r.device == p.device && r.batch == p.batch;
+}
+
+/// What kinds of kernels the phase ran.
+std::vector<std::string> categories(const report& r, const phase_row& p) {
+  constexpr std::size_t most = 6;
+  const auto whole = static_cast<double>(p.total.gpu_time);
+  std::vector<const row*> order;
+  for (const row& c : r.categories) {
+    if (belongs(c, p) && static_cast<double>(c.inclusive.gpu_time) >= noticeable * whole) {
+      order.push_back(&c);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const row* a, const row* b) { return a->inclusive.gpu_time > b->inclusive.gpu_time; });
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
+    pieces.push_back(printable(order[i]->path) + ' ' +
+                     percent(static_cast<double>(order[i]->inclusive.gpu_time), whole) + " %");
+  }
+  return pieces;
+}
+
+/// The labels with the most GPU time of their own, and the slowest single row.
+std::vector<std::string> slowest(const report& r, const phase_row& p) {
+  struct sum {
+    double time = 0;
+    std::int64_t rows = 0;
+  };
+  std::map<std::string_view, sum> by_label;
+  const row* single = nullptr;
+  for (const row& l : r.layers) {
+    if (l.path.empty() || !belongs(l, p) || l.exclusive.gpu_time <= 0) {
+      continue;
+    }
+    sum& entry = by_label[l.label];
+    entry.time += static_cast<double>(l.exclusive.gpu_time);
+    ++entry.rows;
+    if (single == nullptr || l.exclusive.gpu_time > single->exclusive.gpu_time) {
+      single = &l;
+    }
+  }
+  std::vector<std::pair<std::string_view, sum>> order(by_label.begin(), by_label.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+  constexpr std::size_t most = 3;
+  const auto whole = static_cast<double>(p.total.gpu_time);
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
+    const auto& [label, all] = order[i];
+    if (i != 0 && all.time < noticeable * whole) {
+      break;
+    }
+    pieces.push_back(printable(label) + ' ' + percent(all.time, whole) + " %" +
+                     (all.rows > 1 ? " (" + count(all.rows) + " of them)" : ""));
+  }
+  if (single != nullptr && by_label[single->label].rows > 1) {
+    pieces.push_back("slowest one: " + path_text(r, *single) + ", " +
+                     percent(static_cast<double>(single->exclusive.gpu_time), whole) + " %");
+  }
+  return pieces;
+}
+
+}  // namespace
+
+std::string phase_head(const report& r, const phase_row& p, const style& s) {
+  const auto wall = static_cast<double>(p.wall);
+  const double tokens = token_sum(p);
+  std::vector<std::string> first{s.bold(key_name(r, p.phase, p.model, p.device, p.batch))};
+  first.push_back(count(p.passes) + (p.passes == 1 ? " pass" : " passes"));
+  if (tokens > 0) {
+    first.push_back(count(tokens) + " tokens");
+    if (p.wall > 0) {
+      first.push_back(number(tokens / wall * 1e9) + " tokens/s");
+    }
+  }
+  std::string out = flow(first, " · ", indent, s.text_width()) + '\n';
+
+  std::vector<std::string> step;
+  if (p.step.count > 1) {
+    step = {"mean " + duration(p.step.mean), "p50 " + duration(p.step.p50), "p95 " + duration(p.step.p95)};
+  } else if (p.step.count == 1) {
+    step = {duration(p.step.total)};
+  }
+  if (tokens > 0 && p.wall > 0) {
+    step.push_back(duration(wall / tokens) + " a token");
+  }
+  if (!step.empty()) {
+    out += labelled(p.passes == 1 ? "pass" : "step", step, s);
+  }
+
+  const double busy = busy_sum(p.partition);
+  std::vector<std::string> walls{duration(p.wall)};
+  if (busy > 0) {
+    const double others = busy - static_cast<double>(p.total.gpu_time);
+    walls.push_back("GPU busy " + duration(busy) +
+                    (others > noticeable * busy ? " (" + duration(others) + " with work from outside)" : ""));
+    walls.push_back("overhead ratio " + number(wall / busy) + " (wall ÷ busy)");
+    walls.push_back("GPU span " + duration(p.gpu_span));
+  } else {
+    walls.emplace_back("the GPU ran nothing");
+  }
+  out += labelled("wall", walls, s) + partition(p.partition, s);
+
+  if (p.total.launches > 0) {
+    const auto launches = static_cast<double>(p.total.launches);
+    std::vector<std::string> launch{count(p.total.launches) + " launches"};
+    if (p.passes > 1) {
+      launch.push_back(number(launches / static_cast<double>(p.passes)) + " a pass");
+    }
+    if (tokens > 0) {
+      launch.push_back(number(launches / tokens) + " a token");
+    }
+    if (p.total.graph_launches > 0) {
+      launch.push_back(count(p.total.graph_launches) + " of graphs");
+    }
+    launch.push_back(duration(p.total.launch_time) + " of CPU time");
+    if (p.queue_delay.count > 0) {
+      launch.push_back("queue delay p50 " + duration(p.queue_delay.p50) + ", p95 " +
+                       duration(p.queue_delay.p95));
+    }
+    out += labelled("launch", launch, s);
+  }
+  if (const auto pieces = categories(r, p); !pieces.empty()) {
+    out += labelled("work", pieces, s);
+  }
+  if (const auto pieces = slowest(r, p); !pieces.empty()) {
+    out += labelled("slowest", pieces, s);
+  }
+  return out;
+}
+
+}  // namespace varve::table

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "formats/table/parts.hpp"
+#include "formats/table/text.hpp"
+#include "formats/table/units.hpp"
+
+#include <cstdint>
+
+namespace varve::table {
+
+namespace {
+
+constexpr double enough_attributed = 0.95;
+
+/// Sentences, each with the mark of its kind in front.
+class sentences {
+ public:
+  explicit sentences(const style& s) : style_{s} {}
+
+  void say(std::string_view text) { add("  ", text); }
+  void warn(std::string_view text) { add(style_.warning("! "), text); }
+  /// "<n> <what>", where there are any.
+  void warn_of(std::int64_t n, std::string_view one, std::string_view many, std::string_view rest) {
+    if (n != 0) {
+      warn(count(n) + ' ' + std::string{n == 1 ? one : many} + ' ' + std::string{rest});
+    }
+  }
+  [[nodiscard]] const std::string& text() const noexcept { return out_; }
+
+ private:
+  void add(std::string_view mark, std::string_view text) {
+    constexpr std::size_t indent = 4;
+    out_ += "  ";
+    out_ += mark;
+    out_ += flow({std::string{text}}, " ", indent, style_.text_width());
+    out_ += '\n';
+  }
+
+  const style& style_;
+  std::string out_;
+};
+
+void attribution(const report_quality& q, sentences& out) {
+  if (q.activities == 0) {
+    out.warn("No work on a GPU was recorded: nothing ran, or no collector saw it.");
+    return;
+  }
+  const std::string share = percent(q.attributed, 1.0) + " %";
+  if (q.attributed <= 0) {
+    out.warn("No GPU time belongs to a layer: mark layers, or look at the kernels (--by kernel).");
+  } else if (q.attributed < enough_attributed) {
+    out.warn("Only " + share + " of the GPU time belongs to a layer: mark what runs outside of them.");
+  } else {
+    out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to a layer.");
+  }
+  if (q.unmatched > 0) {
+    const std::string activities = count(q.unmatched) + " of " + count(q.activities) + " activities";
+    const std::string some = q.unmatched_kernels > 0 && q.unmatched_kernels < q.unmatched
+                                 ? count(q.unmatched_kernels) +
+                                       (q.unmatched_kernels == 1 ? " kernel (" : " kernels (") + activities +
+                                       ')'
+                                 : activities;
+    out.warn(some +
+             " had no launch in the window: launched before it, or the record is missing. Their layer is "
+             "unknown, and "
+             "idle time before them counts as unrecorded. Begin to record earlier, or wait for the GPU "
+             "before you do.");
+  }
+}
+
+void damage(const report_quality& q, sentences& out) {
+  out.warn_of(q.untimed, "activity has", "activities have",
+              "no usable times: counted, but no time is added.");
+  out.warn_of(
+      q.negative_delays, "activity begins", "activities begin",
+      "before the call that launched it: the clocks of host and device disagree. Left out of the queue "
+      "delays.");
+  out.warn_of(q.duplicate_correlations, "correlation id is", "correlation ids are",
+              "used by several calls: each activity went to the latest call before it.");
+  out.warn_of(
+      q.unlabelled_nodes, "graph activity has", "graph activities have",
+      "no label of their own and count to the range that launched their graph. In a session of varve, "
+      "call varve::arm() before graphs are captured.");
+  out.warn_of(
+      q.stale_nodes, "graph activity may carry", "graph activities may carry",
+      "the layer of an earlier version of the graph: it was updated, and which node became which could not "
+      "be shown.");
+  out.warn_of(q.graph_launches_without_kernels, "graph launch has", "graph launches have",
+              "no activities in the trace: that time is called unrecorded, and layers lack it.");
+  out.warn_of(q.graph_launches_short, "graph launch has", "graph launches have",
+              "fewer activities than others of the same graph: some records are missing.");
+  out.warn_of(q.clipped_ranges, "range was", "ranges were",
+              "open when the recording began or ended: cut there.");
+  for (const loss& l : q.losses) {
+    out.warn(count(static_cast<std::int64_t>(l.count)) + " × " + printable(l.what) +
+             (l.where.empty() ? "" : " (" + printable(l.where) + ')'));
+  }
+}
+
+void sources(const report& r, sentences& out) {
+  const report_quality& q = r.quality;
+  std::string clock;
+  if (!q.clock.empty()) {
+    clock = "Clock: " + printable(q.clock) + ". ";
+  }
+  if (q.clock_error > 0) {
+    clock += "Host and device times agree within " + duration(q.clock_error) + ". ";
+  }
+  if (q.own_overhead > 0) {
+    clock += "varve itself took " + duration(q.own_overhead) + " of the host's time. ";
+  }
+  if (!clock.empty()) {
+    clock.pop_back();
+    out.say(clock);
+  }
+  for (const collector_status& c : q.collectors) {
+    std::string text = printable(c.name);
+    if (!c.version.empty()) {
+      text.append(" ").append(printable(c.version));
+    }
+    text += c.state == collector_state::unavailable ? " is not available"
+            : c.state == collector_state::running   ? " (still running)"
+                                                    : "";
+    if (!c.detail.empty()) {
+      text.append(": ").append(printable(c.detail));
+    }
+    if (c.state == collector_state::unavailable) {
+      out.warn(text);
+    } else {
+      out.say(text);
+    }
+  }
+}
+
+}  // namespace
+
+std::string quality(const report& r, const style& s) {
+  const report_quality& q = r.quality;
+  sentences out{s};
+  attribution(q, out);
+  if (q.implicit_pass) {
+    out.say(
+        "No passes are marked: the whole trace counts as one, and its idle time holds whatever else the "
+        "program "
+        "did.");
+  }
+  if (q.live_cpu) {
+    out.say(
+        "The activities ran on the host's own cores, so idle time measures the operating system's scheduler "
+        "too.");
+  }
+  damage(q, out);
+  sources(r, out);
+  return s.bold("What the numbers rest on") + '\n' + out.text();
+}
+
+}  // namespace varve::table

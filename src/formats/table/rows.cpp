@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "formats/table/grid.hpp"
+#include "formats/table/parts.hpp"
+#include "formats/table/select.hpp"
+#include "formats/table/sums.hpp"
+#include "formats/table/text.hpp"
+#include "formats/table/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace varve::table {
+
+namespace {
+
+/// Names in a table as wide as it needs are still not wider than this.
+constexpr std::size_t longest_name = 100;
+
+std::string some(std::int64_t n) { return n != 0 ? count(n) : ""; }
+std::string some_time(std::int64_t ns) { return ns != 0 ? duration(ns) : ""; }
+
+std::string dimensions(const std::uint32_t (&d)[3]) {
+  std::string text = std::to_string(d[0]);
+  if (d[1] > 1 || d[2] > 1) {
+    text += "×" + std::to_string(d[1]);
+  }
+  if (d[2] > 1) {
+    text += "×" + std::to_string(d[2]);
+  }
+  return text;
+}
+
+std::string shape(const row& r) {
+  if (r.shape.grid[0] == 0) {
+    return {};
+  }
+  return dimensions(r.shape.grid) + " · " + dimensions(r.shape.block) +
+         (r.shapes > 1 ? " (+" + std::to_string(r.shapes - 1) + ')' : "");
+}
+
+/// `amount` per second of GPU time, in units of 1e12 or 1e9; "≥" where some calls declared no work.
+std::string rate(const measures& m, double amount, double per_nanosecond) {
+  if (amount <= 0 || m.gpu_time <= 0) {
+    return {};
+  }
+  return (m.calls_with_work < m.calls ? "≥" : "") +
+         number(amount / static_cast<double>(m.gpu_time) / per_nanosecond);
+}
+
+std::string intensity(const work& w) {
+  return w.flops > 0 && byte_sum(w) > 0 ? number(static_cast<double>(w.flops) / byte_sum(w)) : "";
+}
+
+/// A column and its cells. The importances put in order what a narrow terminal keeps longest.
+struct column_of_rows {
+  column head;
+  std::string (*cell)(const line&);
+};
+
+bool kernel_time_differs(const row& r) {
+  const auto kernel = static_cast<double>(r.inclusive.kernel_time);
+  const auto gpu = static_cast<double>(r.inclusive.gpu_time);
+  return std::fabs(kernel - gpu) > 0.01 * std::max(kernel, gpu);
+}
+
+std::vector<column_of_rows> columns_of(const table_options& options, const std::vector<section>& all) {
+  const bool ranges = options.by == view::layer || options.by == view::label;
+  const bool differs = std::any_of(all.begin(), all.end(), [](const section& s) {
+    return std::any_of(s.lines.begin(), s.lines.end(),
+                       [](const line& l) { return kernel_time_differs(*l.source); });
+  });
+  const bool by_starved = options.sort == sort_key::starved;
+  return {
+      {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
+      {{"GPU time", 100, true}, [](const line& l) { return duration(l.source->inclusive.gpu_time); }},
+      {{"%", 95, true}, [](const line& l) { return percent(l.share, 1); }},
+      {{"cum %", 40, true}, [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
+      {{"kernel time", 30, differs},
+       [](const line& l) { return some_time(l.source->inclusive.kernel_time); }},
+      {{"avg", 80, true},
+       [](const line& l) { return l.source->per_call.count != 0 ? duration(l.source->per_call.mean) : ""; }},
+      {{"med", 50, true},
+       [](const line& l) { return l.source->per_call.count != 0 ? duration(l.source->per_call.p50) : ""; }},
+      {{"max", 60, true},
+       [](const line& l) { return l.source->per_call.count != 0 ? duration(l.source->per_call.max) : ""; }},
+      {{"launches", 45, ranges}, [](const line& l) { return some(l.source->inclusive.launches); }},
+      {{"launch (CPU)", 70, ranges},
+       [](const line& l) { return some_time(l.source->inclusive.launch_time); }},
+      {{"starved",
+        by_starved ? 90
+        : ranges   ? 55
+                   : 20,
+        true},
+       [](const line& l) {
+         const double starved = starved_sum(l.source->inclusive.starved);
+         return starved > 0 ? duration(starved) : "";
+       }},
+      {{"TFLOP/s", 65, true},
+       [](const line& l) {
+         return rate(l.source->inclusive, static_cast<double>(l.source->inclusive.declared.flops), 1e3);
+       }},
+      {{"GB/s", 66, true},
+       [](const line& l) { return rate(l.source->inclusive, byte_sum(l.source->inclusive.declared), 1); }},
+      {{"FLOP/B", 35, true}, [](const line& l) { return intensity(l.source->inclusive.declared); }},
+      {{"copied", 43, !ranges},
+       [](const line& l) {
+         const auto copied = static_cast<double>(l.source->inclusive.copy_bytes);
+         return copied > 0 ? bytes(copied) : "";
+       }},
+      {{"grid · block", 42, options.by == view::kernel}, [](const line& l) { return shape(*l.source); }},
+  };
+}
+
+const char* name_of(view by) {
+  switch (by) {
+    case view::label:
+      return "label";
+    case view::kernel:
+      return "kernel";
+    case view::category:
+      return "category";
+    case view::layer:
+    case view::phase:
+      break;
+  }
+  return "layer";
+}
+
+grid_row cells_of(const line& l, const std::vector<column_of_rows>& columns) {
+  grid_row out{l.branch, l.name, {}, false};
+  for (const column_of_rows& c : columns) {
+    out.cells.push_back(c.cell(l));
+  }
+  return out;
+}
+
+/// "1" for 0.01, "0.5" for 0.005.
+std::string threshold(double share) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%g", share * 100);
+  return buffer;
+}
+
+std::string left_out(const section& s, const table_options& options) {
+  const std::size_t n = s.cut != 0 ? s.cut : s.folded;
+  if (n == 0) {
+    return {};
+  }
+  return "… " + count(static_cast<std::int64_t>(n)) +
+         (s.cut != 0 ? (n == 1 ? " more row" : " more rows")
+                     : " rows under " + threshold(options.fold_below) + " %") +
+         ": " + percent(s.left_out, 1) + " %";
+}
+
+bool overlaps(const section& s) {
+  return std::any_of(s.lines.begin(), s.lines.end(),
+                     [](const line& l) { return l.branch.empty() && l.running > 1.005; });
+}
+
+bool says_nothing(const line& l) {
+  const measures& m = l.source->inclusive;
+  return m.gpu_time == 0 && m.calls == 0 && m.launches == 0;
+}
+
+/// The phase itself as the last row.
+row total_of(const phase_row& p) {
+  row r;
+  r.inclusive = p.total;
+  r.inclusive.calls = 0;            // passes are no calls of a layer
+  r.inclusive.calls_with_work = 0;  // nor is it known for how many of them all work was declared
+  r.inclusive.starved = p.partition.starved;
+  return r;
+}
+
+}  // namespace
+
+std::string sections(const report& r, const table_options& options, const style& s) {
+  const std::vector<section> all = select(r, options);
+  const auto columns = columns_of(options, all);
+  std::vector<column> heads;
+  heads.reserve(columns.size());
+  for (const column_of_rows& c : columns) {
+    heads.push_back(c.head);
+  }
+  grid g{name_of(options.by), heads};
+  std::vector<std::vector<grid_row>> rows;
+  for (const section& one : all) {
+    std::vector<grid_row> cells;
+    for (const line& l : one.lines) {
+      cells.push_back(cells_of(l, columns));
+    }
+    if (one.phase != nullptr && !cells.empty()) {
+      const row total = total_of(*one.phase);
+      cells.push_back(cells_of({&total, "total", "", 1, 0}, columns));
+      cells.back().strong = true;
+    }
+    g.measure(cells);
+    rows.push_back(std::move(cells));
+  }
+  g.fit(s.width, longest_name, options.by == view::kernel ? 45 : 35);
+
+  std::string out;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const section& one = all[i];
+    if (one.phase != nullptr && options.header) {
+      out += phase_head(r, *one.phase, s) + '\n';
+    } else if (one.phase != nullptr) {
+      out +=
+          s.bold(key_name(r, one.phase->phase, one.phase->model, one.phase->device, one.phase->batch)) + '\n';
+    } else if (std::all_of(one.lines.begin(), one.lines.end(), says_nothing)) {
+      continue;
+    } else {
+      out += s.bold(key_name(r, one.first->phase, one.first->model, one.first->device, one.first->batch)) +
+             " · launched while no pass was open, or it is not known when\n";
+    }
+    if (one.lines.empty()) {
+      out += options.filter.empty() ? "  (no rows)\n\n" : "  (no row matches the filter)\n\n";
+      continue;
+    }
+    out += g.head(s) + '\n' + g.rule(s) + '\n';
+    for (std::size_t n = 0; n < one.lines.size(); ++n) {
+      out += g.print(rows[i][n], s) + '\n';
+    }
+    if (const std::string rest = left_out(one, options); !rest.empty()) {
+      out += s.dim(rest) + '\n';
+    }
+    if (one.phase != nullptr) {
+      out += g.print(rows[i].back(), s) + '\n';
+    }
+    if (overlaps(one)) {
+      out += s.dim("Rows overlap in time: together they are more than 100 %.") + '\n';
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace varve::table

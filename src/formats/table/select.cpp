@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "formats/table/select.hpp"
+
+#include "formats/table/kernel_name.hpp"
+#include "formats/table/sums.hpp"
+#include "formats/table/text.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <queue>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace varve::table {
+
+namespace {
+
+/// Siblings that together exceed this share are not all folded: a model of 128 equal layers of 0.8 % each
+/// would be one line that says nothing.
+constexpr double most_folded = 0.2;
+constexpr std::size_t always_shown = 10;
+constexpr std::size_t deepest = 24;
+
+using key = std::tuple<std::string_view, std::string_view, std::uint32_t, std::string_view>;
+
+template <class Row>
+key key_of(const Row& r) {
+  return {r.phase, r.model, r.device, r.batch};
+}
+
+const std::vector<row>& rows_of(const report& r, view by) noexcept {
+  switch (by) {
+    case view::label:
+      return r.labels;
+    case view::kernel:
+      return r.kernels;
+    case view::category:
+      return r.categories;
+    case view::layer:
+    case view::phase:
+      break;
+  }
+  return r.layers;
+}
+
+struct node {
+  const row* source = nullptr;
+  std::size_t parent = 0;             ///< position in the tree; the root is its own
+  std::vector<std::size_t> children;  ///< in the order of the table
+  bool folded = false;
+  bool shown = false;
+};
+
+std::string step(const row& r) {
+  std::string text = r.label;
+  if (r.index != no_index) {
+    text += ' ' + std::to_string(r.index);
+  }
+  return text;
+}
+
+/// The rows of one section as a tree whose node 0 is the pass itself.
+class tree {
+ public:
+  tree(const std::vector<row>& rows, const std::vector<std::size_t>& members, const table_options& options)
+      : options_{options} {
+    nodes_.resize(1);
+    std::unordered_map<std::size_t, std::size_t> place;  // of a row, or of its nearest ancestor here
+    for (const std::size_t i : members) {
+      const row& r = rows[i];
+      // A parent that does not come earlier is none.
+      const auto above = options.by == view::layer && r.parent < i ? place.find(r.parent) : place.end();
+      const std::size_t parent = above != place.end() ? above->second : 0;
+      if (!options.filter.empty() && !holds(r.path, options.filter)) {
+        place.emplace(i, parent);
+        continue;
+      }
+      place.emplace(i, nodes_.size());
+      nodes_[parent].children.push_back(nodes_.size());
+      nodes_.push_back({&r, parent, {}, false, false});
+    }
+    for (node& n : nodes_) {
+      std::stable_sort(n.children.begin(), n.children.end(),
+                       [&](std::size_t a, std::size_t b) { return before(a, b); });
+    }
+  }
+
+  [[nodiscard]] double gpu_time_of_roots() const {
+    return std::accumulate(nodes_[0].children.begin(), nodes_[0].children.end(), 0.0,
+                           [&](double sum, std::size_t i) { return sum + gpu_time(i); });
+  }
+
+  void fill(section& s, const std::vector<row>& rows) {
+    if (options_.filter.empty() && options_.fold_below > 0 && s.gpu_time > 0) {
+      fold(s.gpu_time);
+    }
+    s.folded = static_cast<std::size_t>(
+        std::count_if(nodes_.begin(), nodes_.end(), [](const node& n) { return n.folded; }));
+    if (s.folded == 1) {  // the line that counts it would be as long
+      std::for_each(nodes_.begin(), nodes_.end(), [](node& n) { n.folded = false; });
+      s.folded = 0;
+    }
+    choose();
+    const auto hidden = static_cast<std::size_t>(
+        std::count_if(nodes_.begin() + 1, nodes_.end(), [](const node& n) { return !n.shown; }));
+    s.cut = hidden > s.folded ? hidden : 0;
+    double left_out = 0;
+    for (std::size_t i = 1; i < nodes_.size(); ++i) {
+      if (!nodes_[i].shown && (nodes_[i].parent == 0 || nodes_[nodes_[i].parent].shown)) {
+        left_out += gpu_time(i);
+      }
+    }
+    s.left_out = s.gpu_time > 0 ? left_out / s.gpu_time : 0;
+    print(s, rows);
+  }
+
+ private:
+  [[nodiscard]] double gpu_time(std::size_t i) const {
+    return static_cast<double>(nodes_[i].source->inclusive.gpu_time);
+  }
+
+  [[nodiscard]] bool before(std::size_t a, std::size_t b) const {
+    return sort_value(*nodes_[a].source, options_.sort) > sort_value(*nodes_[b].source, options_.sort);
+  }
+
+  /// Folds what is small in GPU time and, where the table is sorted by another sum, small in that too.
+  void fold(double whole) {
+    const bool sum = options_.sort == sort_key::launches || options_.sort == sort_key::launch_time ||
+                     options_.sort == sort_key::starved;
+    double sorted_whole = 0;
+    for (const std::size_t i : nodes_[0].children) {
+      sorted_whole += sort_value(*nodes_[i].source, options_.sort);
+    }
+    const auto small = [&](std::size_t i) {
+      return gpu_time(i) < options_.fold_below * whole &&
+             (!sum || sort_value(*nodes_[i].source, options_.sort) <= options_.fold_below * sorted_whole);
+    };
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {  // parents come first
+      if (nodes_[i].folded) {
+        for (const std::size_t child : nodes_[i].children) {
+          nodes_[child].folded = true;
+        }
+        continue;
+      }
+      std::vector<std::size_t> few;
+      double together = 0;
+      for (const std::size_t child : nodes_[i].children) {
+        if (small(child)) {
+          few.push_back(child);
+          together += gpu_time(child);
+        }
+      }
+      for (std::size_t n = together > most_folded * whole ? always_shown : 0; n < few.size(); ++n) {
+        nodes_[few[n]].folded = true;
+      }
+    }
+  }
+
+  /// Shows what is not folded: all of it, or the `top` first ones whose parents are shown.
+  void choose() {
+    const auto later = [&](std::size_t a, std::size_t b) { return before(b, a) || (!before(a, b) && a > b); };
+    std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> open{later};
+    const auto offer = [&](std::size_t i) {
+      for (const std::size_t child : nodes_[i].children) {
+        if (!nodes_[child].folded) {
+          open.push(child);
+        }
+      }
+    };
+    offer(0);
+    for (std::size_t n = 0; !open.empty() && (options_.top == 0 || n < options_.top); ++n) {
+      const std::size_t next = open.top();
+      open.pop();
+      nodes_[next].shown = true;
+      offer(next);
+    }
+  }
+
+  [[nodiscard]] std::string name(const node& n, const std::vector<row>& rows) const {
+    const row& r = *n.source;
+    if (options_.by == view::kernel && r.inclusive.kernels > 0) {
+      return printable(kernel_name(r.path));
+    }
+    if (options_.by != view::layer) {
+      return printable(r.path.empty() ? "(no name)" : r.path);
+    }
+    if (r.path.empty()) {
+      return "(outside layers)";
+    }
+    // Ancestors that the filter left out are spelled out.
+    std::string text = step(r);
+    const row* child = &r;
+    for (std::size_t steps = 0; child->parent < static_cast<std::size_t>(child - rows.data()); ++steps) {
+      child = &rows[child->parent];
+      if (child == nodes_[n.parent].source) {
+        break;
+      }
+      if (steps == deepest) {
+        text.insert(0, "… / ");
+        break;
+      }
+      text.insert(0, step(*child) + " / ");
+    }
+    return printable(text);
+  }
+
+  void print(section& s, const std::vector<row>& rows) const {
+    struct level {
+      std::vector<std::size_t> shown;
+      std::size_t next = 0;
+      double running = 0;
+      std::string trunk;
+    };
+    const auto enter = [&](std::size_t parent, std::string trunk) {
+      level l{{}, 0, 0, std::move(trunk)};
+      std::copy_if(nodes_[parent].children.begin(), nodes_[parent].children.end(),
+                   std::back_inserter(l.shown), [&](std::size_t i) { return nodes_[i].shown; });
+      return l;
+    };
+    std::vector<level> path;
+    path.push_back(enter(0, ""));
+    while (!path.empty()) {
+      level& l = path.back();
+      if (l.next == l.shown.size()) {
+        path.pop_back();
+        continue;
+      }
+      const std::size_t i = l.shown[l.next++];
+      const bool last = l.next == l.shown.size();
+      const bool root = path.size() == 1;
+      const double share = s.gpu_time > 0 ? gpu_time(i) / s.gpu_time : 0;
+      l.running += share;
+      s.lines.push_back({nodes_[i].source, name(nodes_[i], rows),
+                         root ? "" : l.trunk + (last ? "└─ " : "├─ "), share, l.running});
+      // Beyond the deepest level the branches stop growing, not the rows.
+      const bool grow = !root && path.size() <= deepest;
+      path.push_back(enter(i, grow ? l.trunk + (last ? "   " : "│  ") : l.trunk));
+    }
+  }
+
+  const table_options& options_;
+  std::vector<node> nodes_;
+};
+
+}  // namespace
+
+bool holds(std::string_view text, std::string_view part) noexcept {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [&](char a, char b) { return lower(a) == lower(b); }) != text.end();
+}
+
+double sort_value(const row& r, sort_key key) noexcept {
+  const measures& m = r.inclusive;
+  switch (key) {
+    case sort_key::gpu_time:
+      return static_cast<double>(m.gpu_time);
+    case sort_key::calls:
+      return static_cast<double>(m.calls);
+    case sort_key::average:
+      return r.per_call.mean;
+    case sort_key::maximum:
+      return static_cast<double>(r.per_call.max);
+    case sort_key::launches:
+      return static_cast<double>(m.launches);
+    case sort_key::launch_time:
+      return static_cast<double>(m.launch_time);
+    case sort_key::starved:
+      return starved_sum(m.starved);
+    case sort_key::order:
+      break;
+  }
+  return 0;
+}
+
+std::vector<section> select(const report& r, const table_options& options) {
+  const std::vector<row>& rows = rows_of(r, options.by);
+  std::vector<section> sections;
+  std::vector<std::vector<std::size_t>> members;
+  std::map<key, std::size_t> places;
+  const auto place = [&](const key& k) {
+    const auto [entry, added] = places.emplace(k, sections.size());
+    if (added) {
+      sections.emplace_back();
+      members.emplace_back();
+    }
+    return entry->second;
+  };
+  for (const phase_row& p : r.phases) {
+    sections[place(key_of(p))].phase = &p;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    members[place(key_of(rows[i]))].push_back(i);
+  }
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    section& s = sections[i];
+    tree t{rows, members[i], options};
+    s.first = members[i].empty() ? nullptr : &rows[members[i].front()];
+    s.gpu_time = s.phase != nullptr ? static_cast<double>(s.phase->total.gpu_time) : t.gpu_time_of_roots();
+    t.fill(s, rows);
+  }
+  return sections;
+}
+
+}  // namespace varve::table

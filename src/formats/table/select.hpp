@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Which rows a table shows, in which order and tree, and what it leaves out.
+#ifndef VARVE_FORMATS_TABLE_SELECT_HPP
+#define VARVE_FORMATS_TABLE_SELECT_HPP
+
+#include <varve/report.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace varve::table {
+
+/// One line of the table.
+struct line {
+  const row* source = nullptr;
+  std::string name;    ///< printable, without its branch
+  std::string branch;  ///< "│  ├─ "
+  double share = 0;    ///< of the section's GPU time
+  double running = 0;  ///< shares of this row and of its siblings above
+};
+
+/// The rows of one kind of pass and model on one device.
+struct section {
+  const phase_row* phase = nullptr;  ///< null for work outside any pass
+  const row* first = nullptr;        ///< any of its rows, for the key; null when it has none
+  double gpu_time = 0;               ///< what shares are of
+  std::vector<line> lines;
+  std::size_t folded = 0;  ///< rows left out for their small share
+  std::size_t cut = 0;     ///< rows left out by table_options::top, folded ones included
+  double left_out = 0;     ///< share of the rows left out, each with those below it counted once
+};
+
+/// One section a phase in the report's order, then one for each key that has no phase row.
+std::vector<section> select(const report& r, const table_options& options);
+
+/// Whether `text` holds `part`, whatever the case of ASCII letters.
+bool holds(std::string_view text, std::string_view part) noexcept;
+
+/// The number that `key` sorts by, largest first.
+double sort_value(const row& r, sort_key key) noexcept;
+
+}  // namespace varve::table
+
+#endif  // VARVE_FORMATS_TABLE_SELECT_HPP
