@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <ostream>
 #include <set>
 #include <string>
 #include <tuple>
@@ -65,8 +66,9 @@ struct stream_facts {
   }
 };
 
-void PrintTo(const stream_facts& f, std::ostream* out) {
-  *out << f.device << "/" << f.stream << " n=" << f.kernels << " sum=" << f.sum << " union=" << f.length;
+std::ostream& operator<<(std::ostream& out, const stream_facts& f) {
+  return out << f.device << "/" << f.stream << " n=" << f.kernels << " sum=" << f.sum
+             << " union=" << f.length;
 }
 
 struct annotation_facts {
@@ -79,9 +81,9 @@ struct annotation_facts {
   }
 };
 
-void PrintTo(const annotation_facts& f, std::ostream* out) {
-  *out << "sum=" << f.sum << " union=" << f.length << " kernels=" << f.kernels
-       << " instances=" << f.instances;
+std::ostream& operator<<(std::ostream& out, const annotation_facts& f) {
+  return out << "sum=" << f.sum << " union=" << f.length << " kernels=" << f.kernels
+             << " instances=" << f.instances;
 }
 
 bool launches(varve::call_kind kind) {
@@ -105,7 +107,7 @@ struct facts {
     std::map<std::string, intervals> by_annotation;
     std::map<std::size_t, std::int64_t> by_graph_launch;
     std::vector<time_ns> latencies;
-    intervals kernels_;
+    intervals every_kernel;
     for (std::size_t i = 0; i < t.activities.size(); ++i) {
       const std::pair<time_ns, time_ns> when{t.activities.begin[i], t.activities.end[i]};
       const varve::stream_info& stream = t.streams[t.activities.stream[i]];
@@ -118,7 +120,7 @@ struct facts {
       if (t.activities.kind[i] != varve::activity_kind::kernel) {
         continue;
       }
-      kernels_.push_back(when);
+      every_kernel.push_back(when);
       by_device[stream.device].push_back(when);
       by_stream[{stream.device, stream.stream}].push_back(when);
       const auto found = calls.find(t.activities.correlation[i]);
@@ -144,8 +146,8 @@ struct facts {
         by_annotation[name].push_back(when);
       }
     }
-    kernels = static_cast<std::int64_t>(kernels_.size());
-    kernel_sum = sum(kernels_);
+    kernels = static_cast<std::int64_t>(every_kernel.size());
+    kernel_sum = sum(every_kernel);
     for (const auto& [device, all] : by_device) {
       kernel_union.emplace_back(device, length_of_union(all));
       all_union.emplace_back(device, length_of_union(all_by_device[device]));
@@ -256,7 +258,7 @@ TEST_F(real_pytorch, h100_transformer_block) {
   EXPECT_TRUE(t.losses.empty());
 }
 
-TEST_F(real_pytorch, h100_qwen_whose_first_kernels_were_launched_before_the_window) {
+TEST_F(real_pytorch, h100_qwen_whose_first_every_kernelwere_launched_before_the_window) {
   const varve::trace t = read("h100-qwen1.5-0.5b.pt.trace.json.gz");
   facts f{t};
   EXPECT_EQ(f.kernels, 1465);
@@ -286,7 +288,7 @@ TEST_F(real_pytorch, h100_qwen_whose_first_kernels_were_launched_before_the_wind
   EXPECT_TRUE(t.losses.empty());
 }
 
-TEST_F(real_pytorch, b200_vllm_prefill_whose_kernels_overlap_on_one_stream) {
+TEST_F(real_pytorch, b200_vllm_prefill_whose_every_kerneloverlap_on_one_stream) {
   const varve::trace t = read("b200-vllm-prefill.pt.trace.json.gz");
   facts f{t};
   EXPECT_EQ(f.kernels, 768);
