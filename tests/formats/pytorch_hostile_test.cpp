@@ -105,7 +105,7 @@ TEST_F(pytorch_hostile_test, refuses_json_that_is_no_trace) {
         "torch.profiler's export_chrome_trace()")
         << json;
   }
-  for (const char* const text : {"SQLite format 3", "hello", "\x01\x02\x03", "\xFF\xFE{"}) {
+  for (const char* const text : {"SQLite format 3", "hello", "+0", "\x01\x02\x03", "\xFF\xFE{"}) {
     EXPECT_EQ(error_of_reading(text), "t.json: byte 0: expected a value") << text;
   }
 }
