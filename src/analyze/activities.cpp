@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "analyze/activities.hpp"
+
+#include "analyze/time_order.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+namespace {
+
+constexpr std::uint16_t no_device = 0xFFFF;
+
+bool is_timed(const activity_columns& a, std::size_t i) noexcept {
+  return a.end[i] >= a.begin[i] && (a.begin[i] != 0 || a.end[i] != 0);
+}
+
+class attribution {
+ public:
+  attribution(const trace& t, structure& s, const call_index& calls, row_table& rows, report_quality& quality)
+      : trace_{t}, columns_{t.activities}, structure_{s}, calls_{calls}, rows_{rows}, quality_{quality} {}
+
+  activity_table run() {
+    order_by_device();
+    list_graph_launches();
+    const std::size_t n = table_.record.size();
+    table_.call.resize(n);
+    table_.slot.resize(n);
+    table_.first_of_call.assign(calls_.size(), none);
+    for (std::uint16_t d = 0; d < table_.devices.size(); ++d) {
+      attribute_device(d);
+    }
+    compare_launches();
+    return std::move(table_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t stream_of(std::size_t i) const noexcept {
+    return std::min<std::size_t>(columns_.stream[i], trace_.streams.size());
+  }
+  [[nodiscard]] time_ns begin(std::size_t i) const noexcept { return clamp_time(columns_.begin[i]); }
+  [[nodiscard]] time_ns end(std::size_t i) const noexcept { return clamp_time(columns_.end[i]); }
+
+  std::size_t count_complete();
+  void find_devices();
+  void order_by_device();
+  void list_graph_launches();
+  void attribute_device(std::uint16_t d);
+  std::uint32_t place(std::uint32_t i, std::uint32_t c, std::uint16_t d, std::uint32_t& pass);
+  void note_graph_activity(std::uint32_t c, std::uint32_t node, activity_kind kind);
+  void order_by_effective_begin(device_activities& device, const std::vector<time_ns>& effective);
+  std::uint32_t graph_of(std::uint32_t launch) noexcept;
+  void compare_launches();
+
+  const trace& trace_;
+  const activity_columns& columns_;
+  structure& structure_;
+  const call_index& calls_;
+  row_table& rows_;
+  report_quality& quality_;
+  activity_table table_;
+  std::vector<std::uint16_t> stream_device_;
+  flat_map launch_ids_;                     // call → table_.graph_launches
+  std::vector<std::uint32_t> node_launch_;  // the last launch that each node ran in
+  std::uint32_t noted_call_ = none;
+  std::uint32_t noted_launch_ = none;
+  // Where the last activity went: the next mostly goes there too.
+  std::uint32_t last_owner_ = none;
+  std::uint32_t last_replay_call_ = none;
+  std::uint32_t last_replay_path_ = none;
+  std::uint32_t last_owner_slot_ = none;
+  std::uint32_t last_replay_slot_ = none;
+};
+
+std::size_t attribution::count_complete() {
+  const activity_columns& a = columns_;
+  const auto sizes = {a.begin.size(), a.end.size(),    a.correlation.size(), a.name.size(),
+                      a.node.size(),  a.detail.size(), a.stream.size(),      a.kind.size()};
+  const std::size_t complete = std::min<std::size_t>(std::min(sizes), none - 1);
+  table_.incomplete = std::max(sizes) - complete;
+  return complete;
+}
+
+// The devices on which something ran; where nothing did, the one that is likeliest to be meant.
+void attribution::find_devices() {
+  std::vector<std::uint32_t> ids;
+  for (std::size_t s = 0; s < trace_.streams.size() && s < table_.streams.size(); ++s) {
+    if (table_.streams[s].activities != 0) {
+      ids.push_back(trace_.streams[s].device);
+    }
+  }
+  if (ids.empty() && (!trace_.ranges.empty() || calls_.size() != 0 || table_.unknown_streams != 0)) {
+    std::uint32_t lowest = none;
+    for (const stream_info& s : trace_.streams) {
+      lowest = std::min(lowest, s.device);
+    }
+    for (std::size_t k = 0; k < trace_.devices.size() && trace_.streams.empty(); ++k) {
+      lowest = std::min(lowest, trace_.devices[k].id);
+    }
+    ids.push_back(lowest == none ? 0 : lowest);
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  ids.resize(std::min(ids.size(), max_devices));
+  for (const std::uint32_t id : ids) {
+    table_.devices.emplace_back().id = id;
+  }
+  stream_device_.assign(trace_.streams.size() + 1, 0);
+  for (std::size_t s = 0; s < trace_.streams.size(); ++s) {
+    const auto found = std::lower_bound(ids.begin(), ids.end(), trace_.streams[s].device);
+    stream_device_[s] = found != ids.end() && *found == trace_.streams[s].device
+                            ? static_cast<std::uint16_t>(found - ids.begin())
+                            : no_device;
+  }
+}
+
+void attribution::order_by_device() {
+  const std::size_t n = count_complete();
+  quality_.activities = static_cast<std::int64_t>(columns_.begin.size());
+  table_.streams.resize(trace_.streams.size() + 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (is_timed(columns_, i)) {
+      ++table_.streams[stream_of(i)].activities;
+    } else {
+      ++quality_.untimed;
+      ++(calls_.find(columns_.correlation[i], far) != none ? quality_.matched : quality_.unmatched);
+    }
+  }
+  table_.unknown_streams = static_cast<std::uint64_t>(table_.streams.back().activities);
+  find_devices();
+
+  std::vector<std::size_t> next(table_.devices.size() + 1, 0);
+  for (std::size_t s = 0; s < table_.streams.size(); ++s) {
+    const auto count = static_cast<std::size_t>(table_.streams[s].activities);
+    if (stream_device_[s] == no_device) {
+      table_.on_more_devices += count;
+    } else if (count != 0) {
+      next[stream_device_[s] + std::size_t{1}] += count;
+    }
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (std::size_t d = 0; d < table_.devices.size(); ++d) {
+    table_.devices[d].first = next[d];
+    table_.devices[d].last = next[d + 1];
+  }
+  table_.record.resize(next.back());
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint16_t d = is_timed(columns_, i) ? stream_device_[stream_of(i)] : no_device;
+    if (d != no_device) {
+      table_.record[next[d]++] = static_cast<std::uint32_t>(i);
+    }
+  }
+  for (const device_activities& d : table_.devices) {
+    sort_by_time(
+        std::span{table_.record}.subspan(d.first, d.last - d.first),
+        [&](std::uint32_t i) { return begin(i); },
+        [&](std::uint32_t a, std::uint32_t b) {
+          const auto rest = [&](std::uint32_t i) {
+            return std::tuple{columns_.end[i],    columns_.correlation[i], columns_.node[i],
+                              columns_.stream[i], columns_.name[i],        columns_.kind[i],
+                              columns_.detail[i]};
+          };
+          return rest(a) < rest(b);
+        });
+  }
+}
+
+void attribution::list_graph_launches() {
+  for (const std::uint32_t c : calls_.outermost()) {
+    if (calls_.kind(c) == call_kind::graph_launch && !calls_.captured(c)) {
+      const auto id = static_cast<std::uint32_t>(table_.graph_launches.size());
+      launch_ids_[c] = id;
+      table_.graph_launches.push_back({c, 0, id});
+    }
+  }
+  if (!table_.graph_launches.empty()) {
+    node_launch_.assign(trace_.graph_nodes.size(), none);
+  }
+}
+
+// The slot of activity `i`, launched by call `c`, and the pass that it belongs to.
+std::uint32_t attribution::place(std::uint32_t i, std::uint32_t c, std::uint16_t d, std::uint32_t& pass) {
+  std::uint32_t range = c != none ? calls_.range(c) : none;
+  range = range < structure_.ranges.size() ? range : none;
+  pass = range != none ? structure_.ranges[range].pass : structure_.default_pass();
+  const std::uint32_t node = columns_.node[i];
+  const bool in_graph = c != none && calls_.kind(c) == call_kind::graph_launch;
+  if (node != none || in_graph) {
+    const bool has_node = node < trace_.graph_nodes.size();
+    table_.unknown_nodes += node != none && !has_node ? 1 : 0;
+    const std::uint32_t label = has_node ? trace_.graph_nodes[node].label : none;
+    const bool has_label = label < trace_.labels.size();
+    quality_.unlabelled_nodes += !has_label && columns_.kind[i] != activity_kind::graph ? 1 : 0;
+    quality_.stale_nodes += has_node && trace_.graph_nodes[node].stale ? 1 : 0;
+    if (in_graph) {
+      note_graph_activity(c, has_node ? node : none, columns_.kind[i]);
+    }
+    const std::uint32_t path = has_label ? structure_.path_of_label[label] : whole_pass;
+    if (path != whole_pass) {
+      if (c != last_replay_call_ || path != last_replay_path_) {
+        last_replay_slot_ = rows_.replay_slot(c, range, path, d);
+        last_replay_call_ = c;
+        last_replay_path_ = path;
+      }
+      if (declares_work(trace_.graph_nodes[node].declared)) {
+        rows_.declare(last_replay_slot_, trace_.graph_nodes[node].declared);
+        if (pass != none) {
+          structure_.passes[pass].has_work = true;
+        }
+      }
+      return last_replay_slot_;
+    }
+  }
+  const std::uint32_t owner = range != none ? structure_.ranges[range].owner : none;
+  if (owner == none) {
+    return rows_.outside_slot(pass, d);
+  }
+  if (owner != last_owner_) {
+    last_owner_slot_ = rows_.range_slot(owner, d);
+    last_owner_ = owner;
+  }
+  return last_owner_slot_;
+}
+
+void attribution::attribute_device(std::uint16_t d) {
+  device_activities& device = table_.devices[d];
+  last_owner_ = none;
+  last_replay_path_ = none;
+  time_ns last_effective = -far;
+  time_ns last_submit = -far;
+  std::vector<time_ns> effective;  // filled only once they turn out not to be in order
+  const auto effective_begin = [&](std::size_t pos) {
+    const std::uint32_t i = table_.record[pos];
+    stream_sums& stream = table_.streams[stream_of(i)];
+    const time_ns b = stream_of(i) < trace_.streams.size() ? std::max(begin(i), stream.end) : begin(i);
+    stream.end = std::max(stream.end, end(i));
+    return b;
+  };
+  bool in_order = true;
+  for (std::size_t pos = device.first; pos < device.last; ++pos) {
+    const std::uint32_t i = table_.record[pos];
+    const time_ns b = begin(i);
+    const time_ns e = end(i);
+    const time_ns at = effective_begin(pos);
+    in_order = in_order && at >= last_effective;
+    last_effective = at;
+    if (columns_.kind[i] == activity_kind::kernel) {
+      stream_sums& stream = table_.streams[stream_of(i)];
+      ++stream.kernels;
+      add_to(stream.kernel_time, e - b);
+      stream.kernel_union.add(b, e);
+      ++device.kernels;
+      add_to(device.kernel_time, e - b);
+      device.kernel_union.add(b, e);
+    }
+
+    const std::uint32_t c = calls_.find(columns_.correlation[i], b);
+    table_.call[pos] = c;
+    if (c == none) {
+      ++quality_.unmatched;
+    } else {
+      ++quality_.matched;
+      quality_.negative_delays += b < calls_.begin(c) ? 1 : 0;
+      const time_ns submit = std::min(calls_.end(c), b);
+      device.submitted_in_order = device.submitted_in_order && submit >= last_submit;
+      last_submit = submit;
+      std::uint32_t& first = table_.first_of_call[c];
+      if (first == none || b < begin(table_.record[first])) {
+        first = static_cast<std::uint32_t>(pos);
+      }
+    }
+    std::uint32_t pass = none;
+    table_.slot[pos] = place(i, c, d, pass);
+    if (pass != none) {
+      structure_.passes[pass].end = std::max(structure_.passes[pass].end, e);
+    }
+  }
+  if (!in_order) {
+    for (stream_sums& s : table_.streams) {
+      s.end = -far;
+    }
+    effective.reserve(device.last - device.first);
+    for (std::size_t pos = device.first; pos < device.last; ++pos) {
+      effective.push_back(effective_begin(pos));
+    }
+    order_by_effective_begin(device, effective);
+    device.submitted_in_order = false;
+  }
+}
+
+void attribution::order_by_effective_begin(device_activities& device, const std::vector<time_ns>& effective) {
+  std::vector<std::uint32_t> from(effective.size());
+  std::iota(from.begin(), from.end(), 0U);
+  sort_by_time(
+      std::span{from}, [&](std::uint32_t k) { return effective[k]; },
+      [](std::uint32_t a, std::uint32_t b) { return a < b; });
+  std::vector<std::uint32_t> to(from.size());
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    to[from[k]] = static_cast<std::uint32_t>(k);
+  }
+  for (std::uint32_t& first : table_.first_of_call) {
+    if (first != none && first >= device.first && first < device.last) {
+      first = static_cast<std::uint32_t>(device.first + to[first - device.first]);
+    }
+  }
+  for (std::vector<std::uint32_t>* column : {&table_.record, &table_.call, &table_.slot}) {
+    std::vector<std::uint32_t> sorted(from.size());
+    for (std::size_t k = 0; k < from.size(); ++k) {
+      sorted[k] = (*column)[device.first + from[k]];
+    }
+    std::copy(sorted.begin(), sorted.end(), column->begin() + static_cast<std::ptrdiff_t>(device.first));
+  }
+}
+
+void attribution::note_graph_activity(std::uint32_t c, std::uint32_t node, activity_kind kind) {
+  if (c != noted_call_) {
+    noted_call_ = c;
+    noted_launch_ = launch_ids_.find(c);
+  }
+  if (noted_launch_ == none) {
+    return;
+  }
+  graph_launch& launch = table_.graph_launches[noted_launch_];
+  launch.recorded = true;
+  launch.whole = launch.whole || kind == activity_kind::graph;
+  if (node != none && node_launch_[node] != noted_launch_) {
+    ++launch.nodes;
+    if (node_launch_[node] != none) {  // a node belongs to one graph: both launched it
+      const std::uint32_t a = graph_of(node_launch_[node]);
+      const std::uint32_t b = graph_of(noted_launch_);
+      table_.graph_launches[std::max(a, b)].same = std::min(a, b);
+    }
+    node_launch_[node] = noted_launch_;
+  }
+}
+
+// Follows the links to the first launch of the graph, halving the way.
+std::uint32_t attribution::graph_of(std::uint32_t launch) noexcept {
+  std::vector<graph_launch>& all = table_.graph_launches;
+  while (all[launch].same != launch) {
+    all[launch].same = all[all[launch].same].same;
+    launch = all[launch].same;
+  }
+  return launch;
+}
+
+void attribution::compare_launches() {
+  std::vector<std::uint32_t> most(table_.graph_launches.size(), 0);
+  for (std::uint32_t l = 0; l < most.size(); ++l) {
+    std::uint32_t& m = most[graph_of(l)];
+    m = std::max(m, table_.graph_launches[l].nodes);
+  }
+  for (std::uint32_t l = 0; l < most.size(); ++l) {
+    graph_launch& launch = table_.graph_launches[l];
+    launch.is_short = launch.recorded && !launch.whole && launch.nodes < most[graph_of(l)];
+    quality_.graph_launches_without_kernels += launch.recorded ? 0 : 1;
+    quality_.graph_launches_short += launch.is_short ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+activity_table attribute_activities(const trace& t, structure& s, const call_index& calls, row_table& rows,
+                                    report_quality& quality) {
+  return attribution{t, s, calls, rows, quality}.run();
+}
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Activities in order of time on each device, each with the call that launched it and the call of a row
+// that it belongs to.
+#ifndef VARVE_ANALYZE_ACTIVITIES_HPP
+#define VARVE_ANALYZE_ACTIVITIES_HPP
+
+#include "analyze/calls.hpp"
+#include "analyze/numbers.hpp"
+#include "analyze/rows.hpp"
+#include "analyze/structure.hpp"
+
+#include <varve/report.hpp>
+#include <varve/trace.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+/// Devices beyond these (by id) are not analysed: their activities are counted as a loss.
+inline constexpr std::size_t max_devices = 256;
+
+struct stream_sums {
+  std::int64_t activities = 0;
+  std::int64_t kernels = 0;
+  time_ns kernel_time = 0;
+  union_length kernel_union;
+  time_ns end = -far;  ///< of what ran so far
+};
+
+struct device_activities {
+  std::uint32_t id = 0;
+  std::size_t first = 0;  ///< positions [first, last) in activity_table
+  std::size_t last = 0;
+  std::int64_t kernels = 0;
+  time_ns kernel_time = 0;
+  union_length kernel_union;
+  bool submitted_in_order = true;
+};
+
+/// A launch of a graph, and what is known to have come of it.
+struct graph_launch {
+  std::uint32_t call = none;
+  std::uint32_t nodes = 0;    ///< different nodes among its activities
+  std::uint32_t same = none;  ///< another launch of the same graph, towards the first
+  bool recorded = false;      ///< has activities
+  bool whole = false;         ///< one record stands for all of it
+  bool is_short = false;      ///< fewer nodes than another launch of the same graph
+};
+
+/// Columns by position: devices one after another, each in order of effective begin.
+struct activity_table {
+  std::vector<std::uint32_t> record;  ///< in trace::activities
+  std::vector<std::uint32_t> call;    ///< that launched it, or none
+  std::vector<std::uint32_t> slot;    ///< in row_table::slots
+  std::vector<device_activities> devices;
+  std::vector<stream_sums> streams;          ///< by stream; the last stands for unknown ones
+  std::vector<std::uint32_t> first_of_call;  ///< by call: position of its first activity
+  std::vector<graph_launch> graph_launches;  ///< outermost, not captured
+  std::uint64_t unknown_streams = 0;
+  std::uint64_t unknown_nodes = 0;
+  std::uint64_t on_more_devices = 0;
+  std::uint64_t incomplete = 0;  ///< records with a column missing
+};
+
+/// Sorts and attributes all activities, fills in the ends of passes, and counts what it meets.
+[[nodiscard]] activity_table attribute_activities(const trace& t, structure& s, const call_index& calls,
+                                                  row_table& rows, report_quality& quality);
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_ANALYZE_ACTIVITIES_HPP

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The steps of an analysis: what was marked, what was called, what ran, what it adds up to.
+#include "analyze/activities.hpp"
+#include "analyze/assemble.hpp"
+#include "analyze/calls.hpp"
+#include "analyze/host.hpp"
+#include "analyze/rows.hpp"
+#include "analyze/structure.hpp"
+#include "analyze/sweep.hpp"
+#include "analyze/wall.hpp"
+
+#include <varve/report.hpp>
+
+namespace varve {
+inline namespace v0 {
+
+namespace {
+
+using namespace analysis;
+
+/// Each kind of pass gets a row, also where nothing ran in it.
+void place_phases(const structure& s, row_table& rows) {
+  std::vector<bool> placed(s.keys.size(), false);
+  for (const row_group& g : rows.groups) {
+    placed[g.key] = true;
+  }
+  for (const pass& p : s.passes) {
+    if (!placed[p.key]) {
+      rows.row(whole_pass, rows.group(p.key, 0));
+      placed[p.key] = true;
+    }
+  }
+}
+
+double attributed_share(const row_table& rows) {
+  double all = 0;
+  double inside = 0;
+  for (const layer_row& r : rows.rows) {
+    all += static_cast<double>(r.own.time);
+    inside += r.path == outside ? 0.0 : static_cast<double>(r.own.time);
+  }
+  return all > 0 ? inside / all : 0.0;
+}
+
+void describe_source(const trace& t, report_quality& q) {
+  q.live_cpu = t.live_cpu;
+  q.losses = t.losses;
+  q.collectors = t.collectors;
+  q.clock = t.clock;
+  q.clock_error = t.clock_error;
+  q.own_overhead = t.own_overhead;
+}
+
+void add_losses(const structure& s, const call_index& calls, const activity_table& activities,
+                std::uint64_t unknown_ranges, report_quality& q) {
+  const auto lose = [&](const char* what, std::uint64_t count) {
+    if (count != 0) {
+      q.losses.push_back({what, "analysis", count});
+    }
+  };
+  lose("ranges nested too deep for a row of their own, counted for the row around them", s.deep_ranges);
+  lose("ranges and labels that end before they begin, or name a parent or label that is not there",
+       s.broken_ranges);
+  lose("calls that end before they begin, or lack a column", calls.broken());
+  lose("calls made in a range that is not there", unknown_ranges);
+  lose("activities that lack a column", activities.incomplete);
+  lose("activities on a stream that is not there, taken as on the lowest device", activities.unknown_streams);
+  lose("activities of graph nodes that are not there", activities.unknown_nodes);
+  lose("activities on devices beyond the 256th", activities.on_more_devices);
+}
+
+std::uint64_t count_unknown_ranges(const structure& s, const call_index& calls) {
+  std::uint64_t count = 0;
+  for (std::uint32_t c = 0; c < calls.size(); ++c) {
+    count += calls.range(c) != none && calls.range(c) >= s.ranges.size() ? 1U : 0U;
+  }
+  return count;
+}
+
+}  // namespace
+
+report analyze(const trace& t, const analyze_options& options) {
+  report out;
+  structure marks = read_structure(t, options);
+  out.source = t.source;
+  out.begin = marks.window.begin;
+  out.end = marks.window.end;
+  out.unprofiled_wall = options.unprofiled_wall;
+  report_quality& quality = out.quality;
+  describe_source(t, quality);
+  quality.implicit_pass = marks.implicit_pass;
+
+  const call_index calls{t};
+  row_table rows{t, marks};
+  const activity_table activities = attribute_activities(t, marks, calls, rows, quality);
+  quality.duplicate_correlations = calls.duplicates();
+  add_losses(marks, calls, activities, count_unknown_ranges(marks, calls), quality);
+  if (activities.devices.empty()) {
+    return out;  // nothing in it
+  }
+  place_phases(marks, rows);
+  const pass_walls walls = read_walls(marks);
+  const sweep_result sweep = sweep_devices(t, marks, walls, calls, activities, rows);
+  for (std::uint32_t k = 0; k < rows.kernels.size(); ++k) {
+    rows.flush_shape(k);
+  }
+  const std::vector<launch_record> launches = count_host(t, marks, calls, activities, rows, quality);
+  quality.attributed = attributed_share(rows);
+
+  const results from{t, marks, calls, activities, rows, walls, sweep, launches};
+  const tree_order order = order_rows(marks, rows);
+  {
+    const row_samples samples = collect_samples(from, order);
+    add_layers(from, order, samples, out);
+    add_labels(from, order, samples, out);
+  }
+  add_kernels(from, order, out);
+  add_devices(from, out);
+  add_requests(from, out);
+  return out;
+}
+
+}  // namespace v0
+}  // namespace varve

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "analyze/calls.hpp"
+
+#include "analyze/time_order.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+namespace {
+
+constexpr std::uint16_t first_unknown_thread = 65534;  // more threads than the table holds, or none
+
+/// The calls of one thread while they are walked in order of begin, the longer first.
+struct thread_state {
+  time_ns begin = -far;  // of the last measured call
+  time_ns end = far;
+  time_ns outer_end = -far;
+  time_ns launch_end = -far;
+  std::uint32_t launch = none;  // outermost launching call that is open
+};
+
+}  // namespace
+
+call_index::call_index(const trace& t) : calls_{t.calls} {
+  const call_columns& c = calls_;
+  const std::size_t complete = std::min({c.begin.size(), c.end.size(), c.correlation.size(), c.range.size(),
+                                         c.thread.size(), c.kind.size(), c.captured.size()});
+  size_ = static_cast<std::uint32_t>(std::min<std::size_t>(complete, several - 1));
+  broken_ = std::max({c.begin.size(), c.end.size(), c.correlation.size(), c.range.size(), c.thread.size(),
+                      c.kind.size(), c.captured.size()}) -
+            size_;
+  prepare_index();
+  if (!walk({})) {
+    prepare_index();
+    walk(in_order_of_begin());
+  }
+  settle();
+  group_by_thread();
+}
+
+void call_index::prepare_index() {
+  outermost_.clear();
+  disputed_.clear();
+  dense_.clear();
+  sparse_ = {};
+  std::uint32_t least = none;
+  std::uint32_t most = 0;
+  for (std::uint32_t c = 0; c < size_; ++c) {
+    least = std::min(least, calls_.correlation[c] - 1);  // 0, "none", becomes the greatest
+    most = std::max(most, calls_.correlation[c]);
+  }
+  first_ = least + 1;
+  if (most != 0 && most - first_ < 8ULL * size_ + 1024) {
+    dense_.assign(std::size_t{most} - first_ + 1, none);
+  }
+}
+
+std::uint32_t& call_index::entry(std::uint32_t correlation) {
+  return dense_.empty() ? sparse_[correlation] : dense_[correlation - first_];
+}
+
+std::vector<std::uint32_t> call_index::in_order_of_begin() const {
+  std::vector<std::uint32_t> order(size_);
+  std::iota(order.begin(), order.end(), 0U);
+  sort_by_time(
+      std::span{order}, [&](std::uint32_t c) { return begin(c); },
+      [&](std::uint32_t a, std::uint32_t b) {
+        const auto rest = [&](std::uint32_t c) {
+          return std::tuple{calls_.thread[c], calls_.kind[c], calls_.captured[c], calls_.correlation[c],
+                            calls_.range[c]};
+        };
+        return end(a) != end(b) ? end(a) > end(b) : rest(a) < rest(b);
+      });
+  return order;
+}
+
+// Finds outermost calls and indexes correlations in one walk, in the order given or, where that is empty, in
+// the order of the records. False: the records of some thread are not in order of time.
+bool call_index::walk(const std::vector<std::uint32_t>& order) {
+  std::vector<thread_state> threads;
+  const bool as_recorded = order.empty();
+  for (std::uint32_t k = 0; k < size_; ++k) {
+    const std::uint32_t c = as_recorded ? k : order[k];
+    std::uint32_t launching = c;
+    if (is_measured(kind(c))) {
+      const std::uint16_t thread = calls_.thread[c];
+      if (thread >= first_unknown_thread) {
+        outermost_.push_back(c);
+      } else {
+        if (thread >= threads.size()) {
+          threads.resize(thread + std::size_t{1});
+        }
+        thread_state& now = threads[thread];
+        const time_ns b = begin(c);
+        const time_ns e = end(c);
+        const bool ordered = b > now.begin || (b == now.begin && (e < now.end || (e == now.end && b == e)));
+        if (as_recorded && !ordered) {
+          return false;
+        }
+        now.begin = b;
+        now.end = e;
+        if (b >= now.outer_end || e > now.outer_end) {
+          outermost_.push_back(c);
+          now.outer_end = e;
+        }
+        if (launches_work(kind(c))) {
+          if (b >= now.launch_end || e > now.launch_end) {
+            now.launch = c;
+            now.launch_end = e;
+          }
+          launching = now.launch;
+        }
+      }
+    }
+    if (calls_.correlation[c] == 0 || captured(c)) {
+      continue;
+    }
+    std::uint32_t& known = entry(calls_.correlation[c]);
+    if (known == none) {
+      known = launching;
+    } else if (known != launching) {
+      if (known != several) {
+        disputed_.push_back({calls_.correlation[c], known});
+        known = several;
+      }
+      disputed_.push_back({calls_.correlation[c], launching});
+    }
+  }
+  return true;
+}
+
+void call_index::settle() {
+  for (std::uint32_t c = 0; c < size_; ++c) {
+    broken_ += calls_.end[c] < calls_.begin[c] ? 1U : 0U;
+  }
+  const auto launches = [&](const claim& x) { return launches_work(kind(x.call)); };
+  std::sort(disputed_.begin(), disputed_.end(), [&](const claim& x, const claim& y) {
+    const auto key = [&](const claim& z) {
+      return std::tuple{z.correlation,  !launches(z), begin(z.call), -end(z.call),
+                        thread(z.call), kind(z.call), range(z.call)};
+    };
+    return key(x) < key(y);
+  });
+  for (auto x = disputed_.begin(); x != disputed_.end();) {
+    const auto last = std::find_if(x, disputed_.end(), [&](const claim& y) {
+      return y.correlation != x->correlation || launches(y) != launches(*x);
+    });
+    std::vector<std::uint32_t> group;
+    for (auto y = x; y != last; ++y) {
+      if (group.empty() || group.back() != y->call) {
+        group.push_back(y->call);
+      }
+    }
+    duplicates_ += launches(*x) ? static_cast<std::int64_t>(group.size()) - 1 : 0;
+    if (group.size() == 1) {
+      entry(x->correlation) = group[0];
+    } else {
+      entry(x->correlation) = several | static_cast<std::uint32_t>(groups_.size());
+      groups_.push_back(std::move(group));
+    }
+    const std::uint32_t done = x->correlation;
+    x = std::find_if(last, disputed_.end(), [&](const claim& y) { return y.correlation != done; });
+  }
+  disputed_ = {};
+}
+
+std::uint32_t call_index::choose(std::uint32_t group, time_ns at) const noexcept {
+  const std::vector<std::uint32_t>& calls = groups_[group];
+  const auto after = std::upper_bound(calls.begin(), calls.end(), at,
+                                      [&](time_ns t, std::uint32_t c) { return t < begin(c); });
+  return after == calls.begin() ? calls.front() : after[-1];
+}
+
+void call_index::group_by_thread() {
+  std::uint32_t threads = 0;
+  bool one = true;
+  for (const std::uint32_t c : outermost_) {
+    threads = std::max<std::uint32_t>(threads, thread(c) < first_unknown_thread ? thread(c) + 1U : 0U);
+    one = one && thread(c) == thread(outermost_.front());
+  }
+  const auto bucket = [&](std::uint32_t c) { return std::min<std::uint32_t>(thread(c), threads); };
+  thread_begin_.assign(threads + std::size_t{2}, 0);
+  for (const std::uint32_t c : outermost_) {
+    ++thread_begin_[bucket(c) + std::size_t{1}];
+  }
+  std::partial_sum(thread_begin_.begin(), thread_begin_.end(), thread_begin_.begin());
+  if (one) {
+    return;
+  }
+  std::vector<std::uint32_t> grouped(outermost_.size());
+  std::vector<std::size_t> next = thread_begin_;
+  for (const std::uint32_t c : outermost_) {
+    grouped[next[bucket(c)]++] = c;
+  }
+  outermost_.swap(grouped);
+}
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve

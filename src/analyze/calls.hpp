@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Calls on the host: which are outermost on their thread, and which launched an activity.
+#ifndef VARVE_ANALYZE_CALLS_HPP
+#define VARVE_ANALYZE_CALLS_HPP
+
+#include "analyze/flat_map.hpp"
+#include "analyze/numbers.hpp"
+
+#include <varve/trace.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+/// Calls that put work on a device.
+constexpr bool launches_work(call_kind kind) noexcept {
+  return kind == call_kind::launch || kind == call_kind::graph_launch || kind == call_kind::copy ||
+         kind == call_kind::set;
+}
+
+/// Calls whose time is measured. The others hide nothing that is made inside them and cost "other" time.
+constexpr bool is_measured(call_kind kind) noexcept {
+  return launches_work(kind) || kind == call_kind::synchronise || kind == call_kind::allocate ||
+         kind == call_kind::graph_build;
+}
+
+class call_index {
+ public:
+  explicit call_index(const trace& t);
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] time_ns begin(std::uint32_t c) const noexcept { return clamp_time(calls_.begin[c]); }
+  [[nodiscard]] time_ns end(std::uint32_t c) const noexcept {
+    return std::max(begin(c), clamp_time(calls_.end[c]));
+  }
+  [[nodiscard]] call_kind kind(std::uint32_t c) const noexcept { return calls_.kind[c]; }
+  [[nodiscard]] bool captured(std::uint32_t c) const noexcept { return calls_.captured[c] != 0; }
+  [[nodiscard]] std::uint32_t range(std::uint32_t c) const noexcept { return calls_.range[c]; }
+
+  /// The outermost measured calls, by thread, then in order of time. On one thread they don't contain one
+  /// another; on an unknown thread (the last group) all count as outermost.
+  [[nodiscard]] const std::vector<std::uint32_t>& outermost() const noexcept { return outermost_; }
+  /// Those of one thread; none of an unknown thread.
+  [[nodiscard]] std::span<const std::uint32_t> thread_calls(std::uint16_t thread) const noexcept {
+    return thread < threads() ? std::span{outermost_}.subspan(
+                                    thread_begin_[thread], thread_begin_[thread + 1U] - thread_begin_[thread])
+                              : std::span<const std::uint32_t>{};
+  }
+  [[nodiscard]] std::uint16_t thread(std::uint32_t c) const noexcept { return calls_.thread[c]; }
+  [[nodiscard]] std::size_t threads() const noexcept { return thread_begin_.size() - 2; }
+
+  /// The call that launched an activity: the outermost launching call with its correlation; of several that
+  /// lie apart the latest that begins before `at`. `none` when there is none.
+  [[nodiscard]] std::uint32_t find(std::uint32_t correlation, time_ns at) const noexcept {
+    const std::uint32_t found = dense_.empty()                         ? sparse_.find(correlation)
+                                : correlation - first_ < dense_.size() ? dense_[correlation - first_]
+                                                                       : none;
+    return found < several || found == none ? found : choose(found - several, at);
+  }
+
+  /// Launching calls that carry the correlation of another one that lies apart.
+  [[nodiscard]] std::int64_t duplicates() const noexcept { return duplicates_; }
+  /// Calls that end before they begin, and calls left out since their columns are incomplete.
+  [[nodiscard]] std::uint64_t broken() const noexcept { return broken_; }
+
+ private:
+  static constexpr std::uint32_t several = 0x80000000U;  ///< set: an index into groups_, not a call
+  struct claim {
+    std::uint32_t correlation;
+    std::uint32_t call;
+  };
+
+  [[nodiscard]] std::uint32_t choose(std::uint32_t group, time_ns at) const noexcept;
+  [[nodiscard]] std::vector<std::uint32_t> in_order_of_begin() const;
+  void prepare_index();
+  std::uint32_t& entry(std::uint32_t correlation);
+  bool walk(const std::vector<std::uint32_t>& order);
+  void settle();
+  void group_by_thread();
+
+  const call_columns& calls_;
+  std::uint32_t size_ = 0;
+  std::vector<std::uint32_t> outermost_;
+  std::vector<std::size_t> thread_begin_;
+
+  std::uint32_t first_ = 0;
+  std::vector<std::uint32_t> dense_;  ///< by correlation − first_; empty when they lie too far apart
+  flat_map sparse_;
+  std::vector<claim> disputed_;
+  std::vector<std::vector<std::uint32_t>> groups_;  ///< calls of one correlation, in order of begin
+  std::int64_t duplicates_ = 0;
+  std::uint64_t broken_ = 0;
+};
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_ANALYZE_CALLS_HPP

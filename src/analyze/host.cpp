@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "analyze/host.hpp"
+
+#include <algorithm>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+namespace {
+
+/// Host rows by path, for many queries of one kind of pass in a row.
+class host_finder {
+ public:
+  host_finder(const structure& s, row_table& rows) : structure_{s}, rows_{rows}, last_(s.paths.size()) {}
+
+  host_row& of(std::uint32_t path, std::uint32_t key) {
+    last& known = last_[path];
+    if (known.key != key) {
+      known = {key, rows_.host(path, key)};
+    }
+    return rows_.host_rows[known.row];
+  }
+  /// Of an owner: a pass stands for all that is in it.
+  host_row& of_owner(std::uint32_t owner) {
+    const range_place& place = structure_.ranges[owner];
+    return of(place.path, structure_.key_of(place.pass));
+  }
+
+ private:
+  struct last {
+    std::uint32_t key = none;
+    std::uint32_t row = none;
+  };
+  const structure& structure_;
+  row_table& rows_;
+  std::vector<last> last_;
+};
+
+void count_ranges(const trace& t, const structure& s, host_finder& hosts, report_quality& quality) {
+  for (std::uint32_t r = 0; r < t.ranges.size(); ++r) {
+    quality.clipped_ranges += t.ranges[r].clipped_begin || t.ranges[r].clipped_end ? 1 : 0;
+    if (s.ranges[r].owner != r) {
+      continue;
+    }
+    const interval here = extent(t.ranges[r]);
+    host_row& row = hosts.of_owner(r);
+    const bool is_pass = t.ranges[r].kind == range_kind::phase;
+    ++row.calls;
+    row.calls_declaring += s.ranges[r].declares ? 1 : 0;
+    row.calls_with_work += (is_pass ? s.passes[s.ranges[r].pass].has_work : s.ranges[r].has_work) ? 1 : 0;
+    add_to(row.time, here.end - here.begin);
+    add_to(row.own_time, here.end - here.begin);
+    const std::uint32_t around = t.ranges[r].parent < r ? s.ranges[t.ranges[r].parent].owner : none;
+    if (around != none && t.ranges[around].thread == t.ranges[r].thread) {
+      const interval outer = extent(t.ranges[around]);
+      const time_ns inside = std::min(here.end, outer.end) - std::max(here.begin, outer.begin);
+      add_to(hosts.of_owner(around).own_time, -std::max<time_ns>(inside, 0));
+    }
+  }
+  for (const range_work& w : t.works) {
+    if (w.range < t.ranges.size() && s.ranges[w.range].owner != none) {
+      add_to(hosts.of_owner(s.ranges[w.range].owner).declared, w.declared);
+    }
+  }
+  if (s.implicit_pass) {
+    host_row& row = hosts.of(whole_pass, s.passes[0].key);
+    row.calls = 1;
+    row.time = s.passes[0].host_end - s.passes[0].begin;
+  }
+}
+
+std::vector<launch_record> count_calls(const structure& s, const call_index& calls,
+                                       const activity_table& activities, row_table& rows,
+                                       host_finder& hosts) {
+  std::vector<launch_record> launches;
+  std::uint32_t last_range = none;
+  std::uint32_t last_device = none;
+  std::uint32_t last_row = none;
+  for (const std::uint32_t c : calls.outermost()) {
+    const call_kind kind = calls.kind(c);
+    if (calls.captured(c) || kind == call_kind::copy || kind == call_kind::set) {
+      continue;
+    }
+    const std::uint32_t range = std::min(calls.range(c), static_cast<std::uint32_t>(s.ranges.size()));
+    const std::uint32_t first = activities.first_of_call[c];
+    const std::uint32_t device =
+        first != none ? rows.groups[rows.rows[rows.slots[activities.slot[first]].row].group].device : none;
+    const bool is_launch = kind == call_kind::launch || kind == call_kind::graph_launch;
+    if (device != none && range == last_range && device == last_device) {
+      rows.rows[last_row].calls.add(kind, calls.end(c) - calls.begin(c));
+    } else {
+      const bool in_range = range < s.ranges.size();
+      const std::uint32_t key = s.key_of(in_range ? s.ranges[range].pass : s.default_pass());
+      const std::uint32_t marked = in_range ? s.ranges[range].path : whole_pass;
+      const std::uint32_t path = marked == whole_pass ? outside : marked;
+      if (device == none) {
+        hosts.of(path, key).no_device.add(kind, calls.end(c) - calls.begin(c));
+        continue;
+      }
+      last_row = rows.row(path, rows.group(key, device));
+      last_range = range;
+      last_device = device;
+      rows.rows[last_row].calls.add(kind, calls.end(c) - calls.begin(c));
+    }
+    if (is_launch && device != none) {
+      launches.push_back({c, last_row});
+    }
+  }
+  return launches;
+}
+
+void place_host_rows(const structure& s, row_table& rows) {
+  std::vector<std::uint32_t> lowest(s.keys.size(), none);
+  for (const row_group& g : rows.groups) {
+    lowest[g.key] = std::min(lowest[g.key], g.device);
+  }
+  const std::size_t count = rows.host_rows.size();  // what is added below has nothing to place
+  for (std::size_t h = 0; h < count; ++h) {
+    const std::uint32_t key = rows.host_rows[h].key;
+    if (rows.host_rows[h].first_row == none) {
+      rows.row(rows.host_rows[h].path, rows.group(key, lowest[key] == none ? 0 : lowest[key]));
+    }
+    std::uint32_t target = rows.host_rows[h].first_row;
+    for (std::uint32_t r = target; r != none; r = rows.rows[r].next) {
+      if (rows.groups[rows.rows[r].group].device < rows.groups[rows.rows[target].group].device) {
+        target = r;
+      }
+    }
+    rows.rows[target].calls.add(rows.host_rows[h].no_device);
+  }
+}
+
+}  // namespace
+
+std::vector<launch_record> count_host(const trace& t, const structure& s, const call_index& calls,
+                                      const activity_table& activities, row_table& rows,
+                                      report_quality& quality) {
+  host_finder hosts{s, rows};
+  count_ranges(t, s, hosts, quality);
+  std::vector<launch_record> launches = count_calls(s, calls, activities, rows, hosts);
+  place_host_rows(s, rows);
+  return launches;
+}
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve

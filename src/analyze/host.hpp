@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What the host did: ranges and their work, calls and their time, and on which device's rows they count.
+#ifndef VARVE_ANALYZE_HOST_HPP
+#define VARVE_ANALYZE_HOST_HPP
+
+#include "analyze/activities.hpp"
+#include "analyze/calls.hpp"
+#include "analyze/rows.hpp"
+#include "analyze/structure.hpp"
+
+#include <varve/trace.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+/// A counted launching call that launched something.
+struct launch_record {
+  std::uint32_t call = none;
+  std::uint32_t row = none;  ///< in row_table::rows: that of the range that it was made in
+};
+
+/// Counts ranges, declared work and calls. Rows that ran nothing get their place: on the lowest device on
+/// which their kind of pass ran anything. Returns the launches, in the order of call_index::outermost().
+std::vector<launch_record> count_host(const trace& t, const structure& s, const call_index& calls,
+                                      const activity_table& activities, row_table& rows,
+                                      report_quality& quality);
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_ANALYZE_HOST_HPP

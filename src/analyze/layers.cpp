@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The rows by label path and, of their sums, the phases.
+#include "analyze/assemble.hpp"
+
+#include <algorithm>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+namespace {
+
+std::string step_text(const trace& t, const path_node& step) {
+  std::string out{t.strings[step.name]};
+  if (step.index != no_index) {
+    out += ' ';
+    out += std::to_string(step.index);
+  }
+  return out;
+}
+
+class layer_builder {
+ public:
+  layer_builder(const results& from, const tree_order& order, const row_samples& samples, report& to)
+      : from_{from}, order_{order}, samples_{samples}, to_{to} {}
+
+  void build() {
+    target_.resize(order_.row.size());
+    extents_.resize(order_.row.size());
+    for (std::uint32_t k = 0; k < order_.row.size(); ++k) {
+      const layer_row& source = from_.rows.rows[order_.row[k]];
+      extents_[k] = source.own.extent;
+      if (source.path == whole_pass) {
+        add_phase(k, source);
+      } else {
+        add_row(k, source);
+      }
+    }
+    for (std::uint32_t k = static_cast<std::uint32_t>(order_.row.size()); k-- > 0;) {
+      finish(k);
+    }
+    fill_phases();
+    std::erase_if(to_.phases, [](const phase_row& p) { return p.phase.empty(); });
+  }
+
+ private:
+  void add_phase(std::uint32_t k, const layer_row& source);
+  void add_row(std::uint32_t k, const layer_row& source);
+  void finish(std::uint32_t k);
+  void fill_phases();
+  [[nodiscard]] const host_row& host_of_pass(const layer_row& source) const {
+    return from_.rows.host_rows[from_.rows.rows[order_.row[pass_position_[source.group]]].host];
+  }
+  [[nodiscard]] measures& inclusive(std::uint32_t k) {
+    return from_.rows.rows[order_.row[k]].path == whole_pass ? to_.phases[target_[k]].total
+                                                             : to_.layers[target_[k]].inclusive;
+  }
+
+  const results& from_;
+  const tree_order& order_;
+  const row_samples& samples_;
+  report& to_;
+  summariser summarise_;
+  std::vector<std::uint32_t> target_;  // by position: in report::layers or, for a whole pass, report::phases
+  std::vector<time_extent> extents_;
+  std::vector<std::uint32_t> pass_position_ = std::vector<std::uint32_t>(from_.rows.groups.size());
+};
+
+void layer_builder::add_phase(std::uint32_t k, const layer_row& source) {
+  row names;
+  name_group(from_, source.group, names);
+  pass_position_[source.group] = k;
+  target_[k] = static_cast<std::uint32_t>(to_.phases.size());
+  phase_row& phase = to_.phases.emplace_back();
+  phase.phase = names.phase;
+  phase.model = names.model;
+  phase.device = names.device;
+  phase.batch = names.batch;
+  const host_row& host = from_.rows.host_rows[source.host];
+  phase.passes = host.calls;
+  phase.total.calls = host.calls;
+  phase.total.host_time = host.time;
+  phase.total.calls_with_work = host.calls_with_work;
+  phase.total.declared = host.declared;
+  phase.total.alone_time = source.alone_below;
+  const std::uint32_t key = from_.rows.groups[source.group].key;
+  phase.wall = from_.walls.length[key];
+  if (source.group < from_.sweep.parts.size()) {
+    phase.partition = to_partition(from_.sweep.parts[source.group]);
+  }
+}
+
+void layer_builder::add_row(std::uint32_t k, const layer_row& source) {
+  const path_node& step = from_.marks.paths[source.path];
+  const host_row& host = from_.rows.host_rows[source.host];
+  target_[k] = static_cast<std::uint32_t>(to_.layers.size());
+  row& r = to_.layers.emplace_back();
+  name_group(from_, source.group, r);
+  r.kind = step.kind;
+  r.index = step.index;
+  r.depth = step.depth - 1;
+  if (source.path != outside) {
+    r.label = from_.source.strings[step.name];
+    r.path = step_text(from_.source, step);
+    if (step.parent != whole_pass) {
+      r.parent = target_[order_.position[source.parent]];
+      r.path = to_.layers[r.parent].path + " / " + r.path;
+    }
+  }
+  measures& own = r.exclusive;
+  own = to_measures(source.own, source.calls);
+  own.shared_time += source.share.shared;
+  own.alone_time += source.share.alone;
+  own.declared = host.declared;
+  add_to(own.declared, source.declared);
+  own.calls = host.calls + source.replays;
+  own.calls_with_work = host.calls_declaring + source.replays_declaring;
+  own.host_time = std::max<time_ns>(0, host.own_time);
+  r.inclusive = own;
+  r.inclusive.alone_time += source.alone_below;
+  r.inclusive.calls_with_work = host.calls_with_work + source.replays_with_work;
+  r.inclusive.host_time = host.time;
+  own.gpu_time += source.joint_exclusive.total();
+  if (source.path == outside) {
+    const host_row& pass = host_of_pass(source);
+    own.calls = r.inclusive.calls = pass.calls;
+    own.host_time = r.inclusive.host_time = std::max<time_ns>(0, pass.own_time);
+  }
+}
+
+// From the last row to the first: all rows below are complete.
+void layer_builder::finish(std::uint32_t k) {
+  const layer_row& source = from_.rows.rows[order_.row[k]];
+  measures& sums = inclusive(k);
+  if (source.parent != none) {
+    const std::uint32_t parent = order_.position[source.parent];
+    add_parts(inclusive(parent), sums);
+    extents_[parent].add(extents_[k]);
+  }
+  sums.gpu_time += source.joint_inclusive.total();
+  sums.span = extents_[k].length();
+  const distribution latency = summarise_.summarise(samples_.latency.of(k, order_.last[k]));
+  const distribution queue = summarise_.summarise(samples_.queue.of(k, order_.last[k]));
+  if (source.path == whole_pass) {
+    phase_row& phase = to_.phases[target_[k]];
+    phase.gpu_span = sums.span;
+    phase.launch_latency = latency;
+    phase.queue_delay = queue;
+  } else {
+    row& r = to_.layers[target_[k]];
+    r.launch_latency = latency;
+    r.queue_delay = queue;
+    const std::span<const time_ns> calls = samples_.calls.of(k);
+    r.per_call = summarise_.summarise(
+        calls, std::max<std::int64_t>(0, r.inclusive.calls - static_cast<std::int64_t>(calls.size())));
+  }
+}
+
+void layer_builder::fill_phases() {
+  const structure& s = from_.marks;
+  grouped_values lengths{s.keys.size()};
+  std::vector<phase_row> sums(s.keys.size());
+  for (const pass& p : s.passes) {
+    lengths.count(p.key);
+  }
+  lengths.allocate();
+  for (std::size_t p = 0; p < s.passes.size(); ++p) {
+    lengths.add(s.passes[p].key, s.passes[p].end - s.passes[p].begin);
+    if (!s.attributes.empty()) {
+      const auto& a = s.attributes[p];
+      phase_row& sum = sums[s.passes[p].key];
+      add_to(sum.prefill_tokens, a[VARVE_PREFILL_TOKENS]);
+      add_to(sum.decode_tokens, a[VARVE_DECODE_TOKENS]);
+      add_to(sum.sequences, plus(a[VARVE_PREFILL_SEQUENCES], a[VARVE_DECODE_SEQUENCES]));
+      add_to(sum.emitted_tokens, a[VARVE_EMITTED_TOKENS]);
+    }
+  }
+  for (std::size_t g = 0; g < pass_position_.size(); ++g) {
+    const std::uint32_t key = from_.rows.groups[g].key;
+    phase_row& phase = to_.phases[target_[pass_position_[g]]];
+    phase.step = summarise_.summarise(lengths.of(key));
+    phase.prefill_tokens = sums[key].prefill_tokens;
+    phase.decode_tokens = sums[key].decode_tokens;
+    phase.sequences = sums[key].sequences;
+    phase.emitted_tokens = sums[key].emitted_tokens;
+  }
+}
+
+}  // namespace
+
+void add_layers(const results& from, const tree_order& order, const row_samples& samples, report& to) {
+  layer_builder{from, order, samples, to}.build();
+}
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve

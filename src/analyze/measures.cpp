@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What all views share: sums, and the order of rows.
+#include "analyze/assemble.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+measures to_measures(const activity_sums& a, const call_sums& c) {
+  measures m;
+  m.gpu_time = a.solo;
+  m.shared_time = static_cast<double>(a.solo);
+  m.alone_time = a.solo;
+  m.kernel_time = a.kernel_time;
+  m.span = a.extent.length();
+  m.overlap = a.overlap;
+  m.launches = c.launches;
+  m.graph_launches = c.graph_launches;
+  m.launch_time = c.launch_time;
+  m.graph_build_time = c.graph_build_time;
+  m.synchronise_time = c.synchronise_time;
+  m.allocate_time = c.allocate_time;
+  m.synchronisations = c.synchronisations;
+  m.allocations = c.allocations;
+  m.kernels = a.kernels;
+  m.copies = a.copies;
+  m.sets = a.sets;
+  m.copy_bytes = a.copy_bytes;
+  m.starved = a.starved;
+  m.device_gap = a.device_gap;
+  return m;
+}
+
+void add_parts(starved_time& to, const starved_time& part) {
+  to.launching += part.launching;
+  to.graph_building += part.graph_building;
+  to.synchronising += part.synchronising;
+  to.allocating += part.allocating;
+  to.other += part.other;
+}
+
+void add_parts(measures& to, const measures& part) {
+  to.gpu_time += part.gpu_time;
+  to.shared_time += part.shared_time;
+  to.alone_time += part.alone_time;
+  add_to(to.kernel_time, part.kernel_time);
+  add_to(to.overlap, part.overlap);
+  to.launches += part.launches;
+  to.graph_launches += part.graph_launches;
+  add_to(to.launch_time, part.launch_time);
+  add_to(to.graph_build_time, part.graph_build_time);
+  add_to(to.synchronise_time, part.synchronise_time);
+  add_to(to.allocate_time, part.allocate_time);
+  to.synchronisations += part.synchronisations;
+  to.allocations += part.allocations;
+  to.kernels += part.kernels;
+  to.copies += part.copies;
+  to.sets += part.sets;
+  add_to(to.copy_bytes, part.copy_bytes);
+  add_parts(to.starved, part.starved);
+  to.device_gap += part.device_gap;
+  add_to(to.declared, part.declared);
+}
+
+void add_joint(measures& to, const union_length& joint, const sharing& share) {
+  to.gpu_time += joint.total();
+  to.shared_time += share.shared;
+  to.alone_time += share.alone;
+}
+
+void name_group(const results& from, std::uint32_t group, row& to) {
+  const phase_key& key = from.marks.keys[from.rows.groups[group].key];
+  to.phase = key.phase;
+  to.model = from.source.strings[key.model];
+  to.batch = key.batch;
+  to.device = from.activities.devices[from.rows.groups[group].device].id;
+}
+
+namespace {
+
+/// Ranks of paths in a walk of their tree, children in order of their ids.
+std::vector<std::uint32_t> rank_paths(const std::vector<path_node>& paths) {
+  std::vector<std::uint32_t> first_child(paths.size(), none);
+  std::vector<std::uint32_t> next(paths.size(), none);
+  for (std::uint32_t p = static_cast<std::uint32_t>(paths.size()); p-- > 1;) {
+    next[p] = first_child[paths[p].parent];
+    first_child[paths[p].parent] = p;
+  }
+  std::vector<std::uint32_t> ranks(paths.size());
+  std::uint32_t rank = 0;
+  for (std::uint32_t p = whole_pass; p != none;) {
+    ranks[p] = rank++;
+    std::uint32_t to = first_child[p];
+    while (to == none && p != whole_pass) {
+      to = next[p];
+      p = paths[p].parent;
+    }
+    p = to;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+tree_order order_rows(const structure& s, const row_table& rows) {
+  tree_order order;
+  std::vector<std::uint32_t> groups(rows.groups.size());
+  std::iota(groups.begin(), groups.end(), 0U);
+  // What is in no pass comes last: key 0 turns into the greatest.
+  std::sort(groups.begin(), groups.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple{rows.groups[a].key - 1, rows.groups[a].device} <
+           std::tuple{rows.groups[b].key - 1, rows.groups[b].device};
+  });
+  order.rank.resize(groups.size());
+  for (std::uint32_t k = 0; k < groups.size(); ++k) {
+    order.rank[groups[k]] = k;
+  }
+  const std::vector<std::uint32_t> path_rank = rank_paths(s.paths);
+  order.row.resize(rows.rows.size());
+  std::iota(order.row.begin(), order.row.end(), 0U);
+  std::sort(order.row.begin(), order.row.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple{order.rank[rows.rows[a].group], path_rank[rows.rows[a].path]} <
+           std::tuple{order.rank[rows.rows[b].group], path_rank[rows.rows[b].path]};
+  });
+  order.position.resize(order.row.size());
+  order.last.resize(order.row.size());
+  for (std::uint32_t k = 0; k < order.row.size(); ++k) {
+    order.position[order.row[k]] = k;
+    order.last[k] = k + 1;
+  }
+  for (std::size_t k = order.row.size(); k-- > 0;) {
+    if (const std::uint32_t parent = rows.rows[order.row[k]].parent; parent != none) {
+      std::uint32_t& last = order.last[order.position[parent]];
+      last = std::max(last, order.last[k]);
+    }
+  }
+  return order;
+}
+
+void sort_flat(std::vector<row>& rows, const std::vector<std::uint32_t>& ranks) {
+  std::vector<std::uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto key = [&](std::uint32_t r) {
+      const measures& m = rows[r].inclusive;
+      return std::tuple{ranks[r], -m.gpu_time, std::string_view{rows[r].path}, m.kernels, m.copies};
+    };
+    return key(a) < key(b);
+  });
+  std::vector<row> sorted;
+  sorted.reserve(rows.size());
+  for (const std::uint32_t r : order) {
+    sorted.push_back(std::move(rows[r]));
+  }
+  rows.swap(sorted);
+}
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "analyze/sweep.hpp"
+
+#include "analyze/idle.hpp"
+#include "analyze/overlap.hpp"
+
+#include <algorithm>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+namespace {
+
+time_ns& starved_part(starved_time& s, instant what) noexcept {
+  switch (what) {
+    case instant::launching:
+      return s.launching;
+    case instant::graph_building:
+      return s.graph_building;
+    case instant::synchronising:
+      return s.synchronising;
+    case instant::allocating:
+      return s.allocating;
+    default:
+      return s.other;
+  }
+}
+
+class device_sweep {
+ public:
+  device_sweep(const trace& t, const structure& s, const pass_walls& walls, const call_index& calls,
+               const activity_table& activities, row_table& rows, const std::vector<interval>& missing,
+               std::size_t device, std::vector<std::uint32_t>& kernel)
+      : trace_{t},
+        structure_{s},
+        walls_{walls},
+        calls_{calls},
+        activities_{activities},
+        rows_{rows},
+        device_{activities.devices[device]},
+        submissions_{t, activities, calls, device},
+        gaps_{calls, missing},
+        clock_{walls, s.keys.size()},
+        overlaps_{rows},
+        stream_end_(activities.streams.size(), -far),
+        kernel_{kernel} {}
+
+  device_result run(const std::vector<std::uint32_t>& passes_by_begin) {
+    now_ = walls_.begin;
+    if (device_.first < device_.last) {
+      now_ = std::min(now_, clamp_time(trace_.activities.begin[activities_.record[device_.first]]));
+    }
+    for (std::size_t pos = device_.first; pos < device_.last; ++pos) {
+      add(pos);
+    }
+    flush();
+    tail(passes_by_begin);
+    clock_.finish();
+    result_.any_parts = clock_.parts();
+    return result_;
+  }
+
+  [[nodiscard]] const wall_parts& parts(std::uint32_t key) const noexcept { return clock_.parts(key); }
+
+ private:
+  void add(std::size_t pos);
+  void count(const running& r, std::uint32_t i, time_ns begin, time_ns overlap);
+  void flush();
+  void gap(time_ns end, std::size_t pos, std::uint32_t row, std::uint32_t kernel);
+  void tail(const std::vector<std::uint32_t>& passes_by_begin);
+
+  const trace& trace_;
+  const structure& structure_;
+  const pass_walls& walls_;
+  const call_index& calls_;
+  const activity_table& activities_;
+  row_table& rows_;
+  const device_activities& device_;
+  submissions submissions_;
+  gap_divider gaps_;
+  wall_clock clock_;
+  overlap_sweep overlaps_;
+  std::vector<time_ns> stream_end_;
+  std::vector<std::uint32_t>& kernel_;
+  std::vector<running> running_;  // overlapping activities that are not swept yet
+  time_ns now_ = 0;               // the end of what ran so far
+  device_result result_;
+};
+
+void device_sweep::add(std::size_t pos) {
+  const std::uint32_t i = activities_.record[pos];
+  const activity_columns& a = trace_.activities;
+  const time_ns begin = clamp_time(a.begin[i]);
+  const time_ns end = clamp_time(a.end[i]);
+  running r;
+  r.begin = begin;
+  if (a.stream[i] < trace_.streams.size()) {
+    time_ns& stream_end = stream_end_[a.stream[i]];
+    r.begin = std::max(begin, stream_end);
+    stream_end = std::max(stream_end, end);
+  }
+  r.end = std::max(r.begin, end);
+  r.slot = activities_.slot[pos];
+  const layer_row& row = rows_.rows[rows_.slots[r.slot].row];
+  r.kernel = rows_.kernel(a.name[i], a.kind[i], row.group);
+  kernel_[pos] = r.kernel;
+  r.what = a.kind[i] == activity_kind::copy || a.kind[i] == activity_kind::set ? instant::copy
+           : rows_.kernels[r.kernel].is_collective                             ? instant::communication
+                                                                               : instant::compute;
+  count(r, i, begin, std::min(end, r.begin) - begin);
+  if (r.begin >= now_ || running_.empty()) {
+    flush();
+    if (r.begin > now_) {
+      gap(r.begin, pos, rows_.slots[r.slot].row, r.kernel);
+    }
+    now_ = r.begin;
+  }
+  running_.push_back(r);
+  now_ = std::max(now_, r.end);
+}
+
+void device_sweep::count(const running& r, std::uint32_t i, time_ns begin, time_ns overlap) {
+  const activity_columns& a = trace_.activities;
+  const time_ns end = clamp_time(a.end[i]);
+  for (activity_sums* sums : {&rows_.rows[rows_.slots[r.slot].row].own, &rows_.kernels[r.kernel].own}) {
+    ++sums->count;
+    add_to(sums->time, end - begin);
+    sums->extent.add(begin, end);
+    sums->overlap += overlap;
+    switch (a.kind[i]) {
+      case activity_kind::kernel:
+        ++sums->kernels;
+        add_to(sums->kernel_time, end - begin);
+        break;
+      case activity_kind::copy:
+        ++sums->copies;
+        add_to(sums->copy_bytes, a.detail[i] < trace_.bytes.size() ? trace_.bytes[a.detail[i]] : 0);
+        break;
+      case activity_kind::set:
+        ++sums->sets;
+        break;
+      default:
+        break;
+    }
+  }
+  if (a.kind[i] == activity_kind::kernel && a.detail[i] < trace_.shapes.size()) {
+    rows_.count_shape(r.kernel, a.detail[i]);
+  }
+  result_.extent.add(begin, end);
+}
+
+// Adds what ran until now. Mostly it is one activity, which had the device for itself.
+void device_sweep::flush() {
+  if (running_.empty()) {
+    return;
+  }
+  const running& r = running_.front();
+  if (running_.size() == 1) {
+    const time_ns length = r.end - r.begin;
+    call_slot& slot = rows_.slots[r.slot];
+    slot.solo += length;
+    rows_.rows[slot.row].own.solo += length;
+    rows_.kernels[r.kernel].own.solo += length;
+    clock_.add(r.begin, r.end, r.what, no_pass_key);
+  } else {
+    overlaps_.sweep(running_, [&](time_ns begin, time_ns end, instant what) {
+      clock_.add(begin, end, what, no_pass_key);
+    });
+  }
+  result_.busy += now_ - r.begin;
+  running_.clear();
+}
+
+// The device was idle from now_ to `end`, when the activity at `pos` began.
+void device_sweep::gap(time_ns end, std::size_t pos, std::uint32_t row, std::uint32_t kernel) {
+  if (clock_.is_idle(end)) {
+    return;
+  }
+  const std::uint32_t key = rows_.groups[rows_.rows[row].group].key;
+  const std::uint32_t c = activities_.call[pos];
+  if (c == none) {
+    clock_.add(now_, end, instant::unrecorded, no_pass_key);
+    return;
+  }
+  const auto charge = [&](time_ns from, time_ns to, instant what) {
+    const time_ns charged = clock_.add(from, to, what, key);
+    if (what == instant::unrecorded || charged == 0) {
+      return;
+    }
+    for (activity_sums* sums : {&rows_.rows[row].own, &rows_.kernels[kernel].own}) {
+      (what == instant::device_gap ? sums->device_gap : starved_part(sums->starved, what)) += charged;
+    }
+  };
+  gaps_.divide(now_, end, submissions_.earliest_from(pos, c, end), calls_.thread(c), charge);
+}
+
+// Nothing comes any more: starved, by what the thread did whose pass began last.
+void device_sweep::tail(const std::vector<std::uint32_t>& passes_by_begin) {
+  const auto emit = [&](time_ns from, time_ns to, instant what) { clock_.add(from, to, what, no_pass_key); };
+  auto next = std::upper_bound(passes_by_begin.begin(), passes_by_begin.end(), now_,
+                               [&](time_ns t, std::uint32_t p) { return t < structure_.passes[p].begin; });
+  while (now_ < walls_.end) {
+    const time_ns end = next != passes_by_begin.end() ? structure_.passes[*next].begin : walls_.end;
+    std::uint16_t thread = next != passes_by_begin.begin() ? structure_.passes[next[-1]].thread : narrow_none;
+    if (thread == narrow_none && device_.first < device_.last) {
+      const std::uint32_t c = activities_.call[device_.last - 1];
+      thread = c != none ? calls_.thread(c) : narrow_none;
+    }
+    if (end > now_) {
+      gaps_.divide(now_, end, far, thread, emit);
+      now_ = end;
+    }
+    if (next != passes_by_begin.end()) {
+      ++next;
+    }
+  }
+}
+
+}  // namespace
+
+sweep_result sweep_devices(const trace& t, const structure& s, const pass_walls& walls,
+                           const call_index& calls, const activity_table& activities, row_table& rows) {
+  sweep_result result;
+  result.parts.resize(rows.groups.size());
+  result.kernel.resize(activities.record.size());
+  std::vector<std::uint32_t> passes_by_begin(s.passes.size());
+  for (std::uint32_t p = 0; p < passes_by_begin.size(); ++p) {
+    passes_by_begin[p] = p;
+  }
+  std::sort(passes_by_begin.begin(), passes_by_begin.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return s.passes[a].begin != s.passes[b].begin ? s.passes[a].begin < s.passes[b].begin : a < b;
+  });
+  const auto missing = missing_records(s, calls, activities, rows);
+  for (std::size_t d = 0; d < activities.devices.size(); ++d) {
+    device_sweep sweep{t, s, walls, calls, activities, rows, missing[d], d, result.kernel};
+    result.devices.push_back(sweep.run(passes_by_begin));
+    for (std::size_t g = 0; g < rows.groups.size(); ++g) {
+      if (rows.groups[g].device == d) {
+        result.parts[g] = sweep.parts(rows.groups[g].key);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// One walk along each device's time: what activities add to their rows, what runs alone, what is shared, and
+// why the device is idle in between.
+#ifndef VARVE_ANALYZE_SWEEP_HPP
+#define VARVE_ANALYZE_SWEEP_HPP
+
+#include "analyze/activities.hpp"
+#include "analyze/calls.hpp"
+#include "analyze/rows.hpp"
+#include "analyze/wall.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+struct device_result {
+  time_ns busy = 0;
+  time_extent extent;
+  wall_parts any_parts{};  ///< of the instants in any pass
+};
+
+struct sweep_result {
+  std::vector<device_result> devices;
+  std::vector<wall_parts> parts;      ///< by row_group
+  std::vector<std::uint32_t> kernel;  ///< by position: row in row_table::kernels
+};
+
+[[nodiscard]] sweep_result sweep_devices(const trace& t, const structure& s, const pass_walls& walls,
+                                         const call_index& calls, const activity_table& activities,
+                                         row_table& rows);
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_ANALYZE_SWEEP_HPP
