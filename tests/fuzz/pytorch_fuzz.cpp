@@ -55,7 +55,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.max_unpacked = std::uint64_t{1} << 22U;
   try {
     static_cast<void>(varve::identify(path));
-    check(varve::read_pytorch(path, options));
+    const varve::trace t = varve::read_pytorch(path, options);
+    check(t);
+    static_cast<void>(varve::analyze(t));
   } catch (const varve::error& e) {
     // Whatever the parser refuses, its place is found.
     require(std::string{e.what()}.find("is not valid JSON;") == std::string::npos);
