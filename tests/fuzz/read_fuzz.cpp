@@ -51,8 +51,9 @@ template <class Read>
 void try_to(Read&& read) {
   try {
     read();
-  } catch (const varve::error&) {
-    // What a reader may answer.
+  } catch (const varve::error& e) {
+    // What a reader may answer; whatever the parser refuses, its place is found.
+    require(std::string{e.what()}.find("is not valid JSON;") == std::string::npos);
   }
 }
 
