@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace virtual_device {
@@ -111,25 +112,31 @@ void measuring::measure_works(std::uint32_t device, const selection& chosen, mea
   if (slices_.count(device) == 0) {
     return;
   }
-  m.gpu_time = union_of(device, chosen.work);
+  std::vector<std::string> sharers;
+  std::vector<bool> is_mine;
+  for (const work_fact& w : f.works) {
+    sharers.push_back(chosen.sharer(w));
+    is_mine.push_back(chosen.work(w));
+  }
   const std::vector<slice>& slices = slices_.at(device);
   for (std::size_t k = 0; k < slices.size(); ++k) {
-    std::set<std::string> all;
-    std::set<std::string> mine;
+    std::set<std::string_view> all;
+    std::set<std::string_view> mine;
     for (const std::size_t i : slices[k].running) {
-      all.insert(chosen.sharer(f.works[i]));
-      if (chosen.work(f.works[i])) {
-        mine.insert(chosen.sharer(f.works[i]));
+      all.insert(sharers[i]);
+      if (is_mine[i]) {
+        mine.insert(sharers[i]);
       }
     }
     if (!mine.empty()) {
+      m.gpu_time += f.length(k);
       m.shared_time += static_cast<double>(f.length(k)) * static_cast<double>(mine.size()) /
                        static_cast<double>(all.size());
       m.alone_time += mine.size() == all.size() ? f.length(k) : 0;
     }
     if (slices[k].ended_by != SIZE_MAX) {
       const work_fact& w = f.works[slices[k].ended_by];
-      if (chosen.work(w) && w.where.pass != none && in_wall(k, w.key)) {
+      if (is_mine[slices[k].ended_by] && w.where.pass != none && in_wall(k, w.key)) {
         if (slices[k].state == device_state::starved) {
           add_starved(f, k, f.source.calls[w.call].thread, m.starved);
         } else if (slices[k].state == device_state::device_gap) {
