@@ -12,12 +12,9 @@ namespace {
 
 using varve::distribution;
 using varve::time_ns;
-using varve::analysis::grouped_values;
-using varve::analysis::summariser;
-
-distribution summarise(const std::vector<time_ns>& values, std::int64_t zeros = 0) {
-  return summariser{}.summarise(std::span{values}, zeros);
-}
+using varve::analysis::buckets;
+using varve::analysis::row_statistics;
+using varve::analysis::summarise;
 
 TEST(distribution, of_nothing_is_zero) {
   const distribution d = summarise({});
@@ -53,7 +50,13 @@ TEST(distribution, percentiles_are_nearest_rank) {
 }
 
 TEST(distribution, zeros_besides_come_first) {
-  const distribution d = summarise({10, 30}, 3);  // 0 0 0 10 30
+  row_statistics s{{2, 1}};
+  s.add(0, 10);
+  s.add(0, 30);
+  s.settle();
+  const auto some = s.want(0, 3);  // 0 0 0 10 30
+  const auto all = s.want(1, 4);
+  const distribution d = s.get(some);
   EXPECT_EQ(d.count, 5);
   EXPECT_EQ(d.total, 40);
   EXPECT_EQ(d.min, 0);
@@ -61,28 +64,72 @@ TEST(distribution, zeros_besides_come_first) {
   EXPECT_EQ(d.p95, 30);
   EXPECT_DOUBLE_EQ(d.mean, 8);
   EXPECT_DOUBLE_EQ(d.deviation, std::sqrt((3 * 64 + 4 + 484) / 5.0));
-  EXPECT_EQ(summarise({}, 4).count, 4);
-  EXPECT_EQ(summarise({}, 4).p99, 0);
+  EXPECT_EQ(s.get(all).count, 4);
+  EXPECT_EQ(s.get(all).p99, 0);
 }
 
-// Against sorting, for values of all magnitudes, in many sizes and in several parts.
+TEST(distribution, buckets_follow_one_another_without_gaps) {
+  std::size_t last = 0;
+  for (const time_ns v : {0LL, 1LL, 63LL, 64LL, 127LL, 128LL, 129LL, 130LL, 255LL, 256LL, 1LL << 40,
+                          (1LL << 41) - 1, 1LL << 41, (1LL << 62) - 1, 1LL << 62, 0x7FFFFFFFFFFFFFFFLL}) {
+    EXPECT_GE(buckets::of(v), last);
+    EXPECT_LE(buckets::of(v), last + (v < 300 ? 128 : buckets::count));
+    last = buckets::of(v);
+  }
+  EXPECT_LT(last, buckets::count);
+  EXPECT_EQ(buckets::of(127) + 1, buckets::of(128));
+  EXPECT_EQ(buckets::of(128), buckets::of(129));
+  EXPECT_EQ(buckets::of((1LL << 41) - 1) + 1, buckets::of(1LL << 41));
+}
+
+// Against sorting: rows with few values and with many, of all magnitudes, alone and together.
 TEST(distribution, equals_what_sorting_finds) {
   std::mt19937_64 random{1};
-  for (const std::size_t n : {1U, 2U, 99U, 101U, 511U, 512U, 513U, 5000U, 50000U}) {
-    for (const unsigned bits : {1U, 5U, 7U, 20U, 40U, 61U}) {
-      std::vector<time_ns> values(n);
-      for (time_ns& v : values) {
+  const std::vector<std::size_t> sizes{0, 1, 2, 99, 101, 1023, 1024, 5000, 50000};
+  for (const unsigned bits : {1U, 5U, 7U, 20U, 40U, 61U}) {
+    row_statistics s{sizes};
+    std::vector<std::vector<time_ns>> rows;
+    for (const std::size_t n : sizes) {
+      std::vector<time_ns>& row = rows.emplace_back(n);
+      for (time_ns& v : row) {
         v = static_cast<time_ns>(random() >> (64 - bits) >> (random() % bits));
+        s.add(rows.size() - 1, v);
       }
-      const std::int64_t zeros = n % 2 == 0 ? 0 : static_cast<std::int64_t>(n / 3);
-      const std::array parts{std::span<const time_ns>{values}.first(n / 3),
-                             std::span<const time_ns>{values}.subspan(n / 3)};
-      const distribution d = summariser{}.summarise(parts, zeros);
-      std::vector<time_ns> sorted = values;
-      sorted.insert(sorted.end(), static_cast<std::size_t>(zeros), 0);
+    }
+    s.settle();
+    struct question {
+      std::vector<std::uint32_t> rows;
+      std::int64_t zeros;
+      std::size_t number;
+    };
+    std::vector<question> questions{{{0, 1, 2, 3, 4, 5, 6, 7, 8}, 0, 0},
+                                    {{3, 4, 7}, 1700, 0},
+                                    {{3, 4, 5}, 0, 0},
+                                    {{2, 3, 4}, 0, 0},
+                                    {{8}, 49000, 0}};
+    for (std::uint32_t r = 0; r < sizes.size(); ++r) {
+      questions.push_back({{r}, 0, 0});
+    }
+    for (question& q : questions) {
+      q.number = s.want(q.rows, q.zeros);
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      for (const time_ns v : rows[r]) {
+        s.collect(r, v);
+      }
+    }
+    for (const question& q : questions) {
+      std::vector<time_ns> sorted(static_cast<std::size_t>(q.zeros), 0);
+      for (const std::uint32_t r : q.rows) {
+        sorted.insert(sorted.end(), rows[r].begin(), rows[r].end());
+      }
       std::sort(sorted.begin(), sorted.end());
-      const auto nth = [&](std::size_t percent) { return sorted[(sorted.size() * percent + 99) / 100 - 1]; };
+      const distribution d = s.get(q.number);
       ASSERT_EQ(d.count, static_cast<std::int64_t>(sorted.size()));
+      if (sorted.empty()) {
+        continue;
+      }
+      const auto nth = [&](std::size_t percent) { return sorted[(sorted.size() * percent + 99) / 100 - 1]; };
       ASSERT_EQ(d.min, sorted.front());
       ASSERT_EQ(d.max, sorted.back());
       ASSERT_EQ(d.p50, nth(50));
@@ -97,9 +144,9 @@ TEST(distribution, equals_what_sorting_finds) {
       for (const time_ns v : sorted) {
         squares += (static_cast<long double>(v) - mean) * (static_cast<long double>(v) - mean);
       }
-      ASSERT_NEAR(d.mean, static_cast<double>(mean), 1e-9 * static_cast<double>(mean));
-      const double deviation =
+      const auto deviation =
           static_cast<double>(std::sqrt(squares / static_cast<long double>(sorted.size())));
+      ASSERT_NEAR(d.mean, static_cast<double>(mean), 1e-9 * static_cast<double>(mean));
       ASSERT_NEAR(d.deviation, deviation, 1e-9 * deviation + 1e-9);
     }
   }
@@ -111,22 +158,6 @@ TEST(distribution, sums_beyond_what_a_number_holds_stop_at_the_greatest) {
   EXPECT_EQ(d.total, huge);
   EXPECT_EQ(d.p50, huge);
   EXPECT_DOUBLE_EQ(d.mean, static_cast<double>(huge));
-}
-
-TEST(grouped_values, keep_rows_side_by_side) {
-  grouped_values values{4};
-  values.count(2, 2);
-  values.count(0);
-  values.count(3);
-  values.allocate();
-  values.add(2, 21);
-  values.add(3, 31);
-  values.add(0, 1);
-  values.add(2, 22);
-  EXPECT_EQ(std::vector<time_ns>(values.of(2).begin(), values.of(2).end()), (std::vector<time_ns>{21, 22}));
-  EXPECT_TRUE(values.of(1).empty());
-  const auto all = values.of(0, 4);
-  EXPECT_EQ(std::vector<time_ns>(all.begin(), all.end()), (std::vector<time_ns>{1, 21, 22, 31}));
 }
 
 }  // namespace
