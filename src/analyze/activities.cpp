@@ -67,6 +67,7 @@ class attribution {
   activity_table table_;
   std::vector<std::uint16_t> stream_device_;
   flat_map launch_ids_;                     // call → table_.graph_launches
+  std::vector<std::uint32_t> same_node_;    // the first record with the same id: an update adds records
   std::vector<std::uint32_t> node_launch_;  // the last launch that each node ran in
   std::uint32_t noted_call_ = none;
   std::uint32_t noted_launch_ = none;
@@ -188,6 +189,12 @@ void attribution::list_graph_launches() {
   }
   if (!table_.graph_launches.empty()) {
     node_launch_.assign(trace_.graph_nodes.size(), none);
+    flat_map first;
+    for (std::uint32_t n = 0; n < trace_.graph_nodes.size(); ++n) {
+      std::uint32_t& known = first[trace_.graph_nodes[n].id];
+      known = known == none ? n : known;
+      same_node_.push_back(known);
+    }
   }
 }
 
@@ -217,7 +224,7 @@ std::uint32_t attribution::place(std::uint32_t i, std::uint32_t c, std::uint16_t
       }
       if (declares_work(trace_.graph_nodes[node].declared)) {
         rows_.declare(last_replay_slot_, trace_.graph_nodes[node].declared);
-        if (pass != none) {
+        if (c != none && pass != none) {
           structure_.passes[pass].has_work = true;
         }
       }
@@ -340,6 +347,7 @@ void attribution::note_graph_activity(std::uint32_t c, std::uint32_t node, activ
   graph_launch& launch = table_.graph_launches[noted_launch_];
   launch.recorded = true;
   launch.whole = launch.whole || kind == activity_kind::graph;
+  node = node != none ? same_node_[node] : none;
   if (node != none && node_launch_[node] != noted_launch_) {
     ++launch.nodes;
     if (node_launch_[node] != none) {  // a node belongs to one graph: both launched it

@@ -58,6 +58,7 @@ void add_requests(const results& from, report& to) {
   std::sort(services.begin(), services.end(), [&](const service& a, const service& b) {
     return a.request != b.request           ? a.request < b.request
            : pass(a).begin != pass(b).begin ? pass(a).begin < pass(b).begin
+           : pass(a).end != pass(b).end     ? pass(a).end < pass(b).end
                                             : a.pass < b.pass;
   });
   services.erase(std::unique(services.begin(), services.end(),

@@ -184,25 +184,30 @@ void device_sweep::gap(time_ns end, std::size_t pos, std::uint32_t row, std::uin
   gaps_.divide(now_, end, submissions_.earliest_from(pos, c, end), calls_.thread(c), charge);
 }
 
-// Nothing comes any more: starved, by what the thread did whose pass began last.
+// Nothing comes any more: starved, by what the thread did whose open pass began last.
 void device_sweep::tail(const std::vector<std::uint32_t>& passes_by_begin) {
   const auto emit = [&](time_ns from, time_ns to, instant what) { clock_.add(from, to, what, no_pass_key); };
-  auto next = std::upper_bound(passes_by_begin.begin(), passes_by_begin.end(), now_,
-                               [&](time_ns t, std::uint32_t p) { return t < structure_.passes[p].begin; });
+  std::vector<std::uint32_t> open;  // in order of begin; below the last some may have ended
+  auto next = passes_by_begin.begin();
   while (now_ < walls_.end) {
-    const time_ns end = next != passes_by_begin.end() ? structure_.passes[*next].begin : walls_.end;
-    std::uint16_t thread = next != passes_by_begin.begin() ? structure_.passes[next[-1]].thread : narrow_none;
+    for (; next != passes_by_begin.end() && structure_.passes[*next].begin <= now_; ++next) {
+      open.push_back(*next);
+    }
+    while (!open.empty() && structure_.passes[open.back()].end <= now_) {
+      open.pop_back();
+    }
+    time_ns end = next != passes_by_begin.end() ? structure_.passes[*next].begin : walls_.end;
+    std::uint16_t thread = narrow_none;
+    if (!open.empty()) {
+      thread = structure_.passes[open.back()].thread;
+      end = std::min(end, structure_.passes[open.back()].end);
+    }
     if (thread == narrow_none && device_.first < device_.last) {
       const std::uint32_t c = activities_.call[device_.last - 1];
       thread = c != none ? calls_.thread(c) : narrow_none;
     }
-    if (end > now_) {
-      gaps_.divide(now_, end, far, thread, emit);
-      now_ = end;
-    }
-    if (next != passes_by_begin.end()) {
-      ++next;
-    }
+    gaps_.divide(now_, end, far, thread, emit);
+    now_ = end;
   }
 }
 
