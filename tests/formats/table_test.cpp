@@ -527,6 +527,17 @@ TEST(table, stays_within_the_width_in_every_view) {
   }
 }
 
+TEST(table, prints_something_at_any_width) {
+  for (const int width : {-5, 1, 2, 3, 10, 23}) {
+    for (const varve::view by : views) {
+      varve::table_options options;
+      options.by = by;
+      options.width = width;
+      EXPECT_THAT(varve::to_table(small_report(), options), HasSubstr("decode"));
+    }
+  }
+}
+
 TEST(table, survives_extreme_numbers_and_impossible_trees) {
   for (const std::int64_t extreme : {std::numeric_limits<std::int64_t>::min(),
                                      std::numeric_limits<std::int64_t>::max(), std::int64_t{-1}}) {
