@@ -40,8 +40,8 @@ inline namespace v0 {
 class name {
  public:
   template <std::size_t N>
-  VARVE_CONSTEVAL name(const char (&literal)[N]) noexcept
-      : text_{literal} {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  VARVE_CONSTEVAL name(const char (&literal)[N]) noexcept : text_{literal} {}
   template <std::size_t N>
   name(char (&buffer)[N]) = delete;  // a buffer may change or die: use varve::label
 
@@ -76,9 +76,8 @@ class phase_kind {
   VARVE_CONSTEVAL explicit phase_kind(const char (&literal)[N]) noexcept
       : text_{literal}, prefill_{std::string_view{literal} == VARVE_PREFILL} {}
   [[nodiscard]] constexpr const char* c_str() const noexcept { return text_; }
-  constexpr operator std::string_view() const noexcept {
-    return text_;
-  }  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr operator std::string_view() const noexcept { return text_; }
   [[nodiscard]] constexpr bool is_prefill() const noexcept { return prefill_; }
 
  private:
@@ -149,7 +148,18 @@ void declare(std::uint64_t id, Make&& make) noexcept {
 #endif
 }
 
-/// A scope's open range. `id_` 0: nothing records it.
+/// What a scope keeps of its open range: 0 when nothing records it, and no storage where markers are
+/// disabled.
+#if defined(VARVE_DISABLE)
+struct open_id {
+  constexpr open_id(std::uint64_t /*id*/) noexcept {}              // NOLINT(google-explicit-constructor)
+  constexpr operator std::uint64_t() const noexcept { return 0; }  // NOLINT(google-explicit-constructor)
+};
+#else
+using open_id = std::uint64_t;
+#endif
+
+/// A scope's open range.
 class scope {
  public:
   scope(const scope&) = delete;
@@ -179,7 +189,7 @@ class scope {
     }
   }
 
-  std::uint64_t id_;
+  open_id id_;
 };
 
 /// The attributes of a pass, for what derives from it and has a member `attribute_id()`.

@@ -53,8 +53,10 @@ struct session_status {
 /// snapshot() and status() may be called from any thread; the object itself is not to be moved meanwhile.
 class VARVE_API session {
  public:
-  session() : session(session_options{}) {}
-  explicit session(session_options options) noexcept;
+  session() noexcept : session(session_options{}) {}
+  /// `headers` is the version that the caller was compiled against: a session is refused where it does not go
+  /// with the loaded library's (same major and minor).
+  explicit session(session_options options, int headers = VARVE_VERSION) noexcept;
   session(session&&) noexcept;
   session& operator=(session&&) noexcept;
   session(const session&) = delete;

@@ -35,8 +35,10 @@
 #ifdef __cplusplus
 extern "C" {
 #define VARVE_NOEXCEPT noexcept
+#define VARVE_INT_(value) static_cast<int>(value)
 #else
 #define VARVE_NOEXCEPT
+#define VARVE_INT_(value) ((int)(value))
 #endif
 
 /** A range that has no index among its peers. */
@@ -190,7 +192,7 @@ static inline void varve_end(varve_range range) VARVE_NOEXCEPT {
 /** Sets (a later value replaces an earlier one) an attribute of a pass, also after it has ended. */
 static inline void varve_set(varve_range pass, varve_attribute attribute, int64_t value) VARVE_NOEXCEPT {
   if (__builtin_expect(pass.id != 0, 0)) {
-    varve_attribute_(pass.id, attribute, value);
+    varve_attribute_(pass.id, VARVE_INT_(attribute), value);
   }
 }
 

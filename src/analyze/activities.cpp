@@ -172,12 +172,10 @@ void attribution::order_by_device() {
 }
 
 void attribution::list_graph_launches() {
-  for (const std::uint32_t c : calls_.outermost()) {
-    if (calls_.kind(c) == call_kind::graph_launch && !calls_.captured(c)) {
-      const auto id = static_cast<std::uint32_t>(table_.graph_launches.size());
-      launch_ids_[c] = id;
-      table_.graph_launches.push_back({c, 0, id});
-    }
+  for (const std::uint32_t c : calls_.graph_launches()) {
+    const auto id = static_cast<std::uint32_t>(table_.graph_launches.size());
+    launch_ids_[c] = id;
+    table_.graph_launches.push_back({c, 0, id});
   }
   if (!table_.graph_launches.empty()) {
     node_launch_.assign(trace_.graph_nodes.size(), none);

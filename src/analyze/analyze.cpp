@@ -54,7 +54,7 @@ void describe_source(const trace& t, report_quality& q) {
 }
 
 void add_losses(const structure& s, const call_index& calls, const activity_table& activities,
-                std::uint64_t unknown_ranges, report_quality& q) {
+                report_quality& q) {
   const auto lose = [&](const char* what, std::uint64_t count) {
     if (count != 0) {
       q.losses.push_back({what, "analysis", count});
@@ -64,19 +64,11 @@ void add_losses(const structure& s, const call_index& calls, const activity_tabl
   lose("ranges and labels that end before they begin, or name a parent or label that is not there",
        s.broken_ranges);
   lose("calls that end before they begin, or lack a column", calls.broken());
-  lose("calls made in a range that is not there", unknown_ranges);
+  lose("calls made in a range that is not there", calls.unknown_ranges());
   lose("activities that lack a column", activities.incomplete);
   lose("activities on a stream that is not there, taken as on the lowest device", activities.unknown_streams);
   lose("activities of graph nodes that are not there", activities.unknown_nodes);
   lose("activities on devices beyond the 256th", activities.on_more_devices);
-}
-
-std::uint64_t count_unknown_ranges(const structure& s, const call_index& calls) {
-  std::uint64_t count = 0;
-  for (std::uint32_t c = 0; c < calls.size(); ++c) {
-    count += calls.range(c) != none && calls.range(c) >= s.ranges.size() ? 1U : 0U;
-  }
-  return count;
 }
 
 }  // namespace
@@ -96,7 +88,7 @@ report analyze(const trace& t, const analyze_options& options) {
   row_table rows{t, marks};
   const activity_table activities = attribute_activities(t, marks, calls, rows, quality);
   quality.duplicate_correlations = calls.duplicates();
-  add_losses(marks, calls, activities, count_unknown_ranges(marks, calls), quality);
+  add_losses(marks, calls, activities, quality);
   if (activities.devices.empty()) {
     return out;  // nothing in it
   }
@@ -106,17 +98,17 @@ report analyze(const trace& t, const analyze_options& options) {
   for (std::uint32_t k = 0; k < rows.kernels.size(); ++k) {
     rows.flush_shape(k);
   }
-  const std::vector<launch_record> launches = count_host(t, marks, calls, activities, rows, quality);
+  const std::vector<std::uint32_t> graph_rows = count_host(t, marks, calls, activities, rows, quality);
   quality.attributed = attributed_share(rows);
 
-  const results from{t, marks, calls, activities, rows, walls, sweep, launches};
+  const results from{t, marks, calls, activities, rows, walls, sweep, graph_rows};
   const tree_order order = order_rows(marks, rows);
-  {
-    const row_samples samples = collect_samples(from, order);
-    add_layers(from, order, samples, out);
-    add_labels(from, order, samples, out);
-  }
-  add_kernels(from, order, out);
+  samples values{from, order};
+  add_layers(from, order, values, out);
+  add_labels(from, order, values, out);
+  add_kernels(from, values, out);
+  values.deliver();
+  tidy(out);
   add_devices(from, out);
   add_requests(from, out);
   return out;

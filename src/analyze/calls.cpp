@@ -16,37 +16,34 @@ namespace {
 
 constexpr std::uint16_t first_unknown_thread = 65534;  // more threads than the table holds, or none
 
-/// The calls of one thread while they are walked in order of begin, the longer first.
-struct thread_state {
-  time_ns begin = -far;  // of the last measured call
-  time_ns end = far;
-  time_ns outer_end = -far;
-  time_ns launch_end = -far;
-  std::uint32_t launch = none;  // outermost launching call that is open
-};
-
 }  // namespace
 
-call_index::call_index(const trace& t) : calls_{t.calls} {
+call_index::call_index(const trace& t) : calls_{t.calls}, ranges_{t.ranges.size()} {
   const call_columns& c = calls_;
   const std::size_t complete = std::min({c.begin.size(), c.end.size(), c.correlation.size(), c.range.size(),
                                          c.thread.size(), c.kind.size(), c.captured.size()});
   size_ = static_cast<std::uint32_t>(std::min<std::size_t>(complete, several - 1));
-  broken_ = std::max({c.begin.size(), c.end.size(), c.correlation.size(), c.range.size(), c.thread.size(),
-                      c.kind.size(), c.captured.size()}) -
-            size_;
   prepare_index();
   if (!walk({})) {
     prepare_index();
     walk(in_order_of_begin());
   }
+  std::sort(hidden_.begin(), hidden_.end());
   settle();
   group_by_thread();
+  broken_ += std::max({c.begin.size(), c.end.size(), c.correlation.size(), c.range.size(), c.thread.size(),
+                       c.kind.size(), c.captured.size()}) -
+             size_;
 }
 
 void call_index::prepare_index() {
   outermost_.clear();
+  threads_.clear();
+  graph_launches_.clear();
+  hidden_.clear();
   disputed_.clear();
+  broken_ = 0;
+  unknown_ranges_ = 0;
   dense_.clear();
   sparse_ = {};
   std::uint32_t least = none;
@@ -83,20 +80,24 @@ std::vector<std::uint32_t> call_index::in_order_of_begin() const {
 // Finds outermost calls and indexes correlations in one walk, in the order given or, where that is empty, in
 // the order of the records. False: the records of some thread are not in order of time.
 bool call_index::walk(const std::vector<std::uint32_t>& order) {
-  std::vector<thread_state> threads;
   const bool as_recorded = order.empty();
   for (std::uint32_t k = 0; k < size_; ++k) {
     const std::uint32_t c = as_recorded ? k : order[k];
+    broken_ += calls_.end[c] < calls_.begin[c] ? 1U : 0U;
+    unknown_ranges_ += calls_.range[c] >= ranges_ && calls_.range[c] != none ? 1U : 0U;
     std::uint32_t launching = c;
     if (is_measured(kind(c))) {
       const std::uint16_t thread = calls_.thread[c];
       if (thread >= first_unknown_thread) {
         outermost_.push_back(c);
-      } else {
-        if (thread >= threads.size()) {
-          threads.resize(thread + std::size_t{1});
+        if (kind(c) == call_kind::graph_launch && !captured(c)) {
+          graph_launches_.push_back(c);
         }
-        thread_state& now = threads[thread];
+      } else {
+        if (thread >= threads_.size()) {
+          threads_.resize(thread + std::size_t{1});
+        }
+        thread_state& now = threads_[thread];
         const time_ns b = begin(c);
         const time_ns e = end(c);
         const bool ordered = b > now.begin || (b == now.begin && (e < now.end || (e == now.end && b == e)));
@@ -105,17 +106,7 @@ bool call_index::walk(const std::vector<std::uint32_t>& order) {
         }
         now.begin = b;
         now.end = e;
-        if (b >= now.outer_end || e > now.outer_end) {
-          outermost_.push_back(c);
-          now.outer_end = e;
-        }
-        if (launches_work(kind(c))) {
-          if (b >= now.launch_end || e > now.launch_end) {
-            now.launch = c;
-            now.launch_end = e;
-          }
-          launching = now.launch;
-        }
+        launching = enter(c, now);
       }
     }
     if (calls_.correlation[c] == 0 || captured(c)) {
@@ -135,10 +126,30 @@ bool call_index::walk(const std::vector<std::uint32_t>& order) {
   return true;
 }
 
-void call_index::settle() {
-  for (std::uint32_t c = 0; c < size_; ++c) {
-    broken_ += calls_.end[c] < calls_.begin[c] ? 1U : 0U;
+// Call `c` comes next on its thread. Returns the outermost launching call that it is, or is part of.
+std::uint32_t call_index::enter(std::uint32_t c, thread_state& now) {
+  const bool is_outermost = now.begin >= now.outer_end || now.end > now.outer_end;
+  if (is_outermost) {
+    outermost_.push_back(c);
+    ++now.outermost;
+    now.outer_end = now.end;
   }
+  if (!launches_work(kind(c))) {
+    return c;
+  }
+  if (now.begin >= now.launch_end || now.end > now.launch_end) {
+    now.launch = c;
+    now.launch_end = now.end;
+    if (!is_outermost) {
+      hidden_.push_back(c);
+    } else if (kind(c) == call_kind::graph_launch && !captured(c)) {
+      graph_launches_.push_back(c);
+    }
+  }
+  return now.launch;
+}
+
+void call_index::settle() {
   const auto launches = [&](const claim& x) { return launches_work(kind(x.call)); };
   std::sort(disputed_.begin(), disputed_.end(), [&](const claim& x, const claim& y) {
     const auto key = [&](const claim& z) {
@@ -178,25 +189,22 @@ std::uint32_t call_index::choose(std::uint32_t group, time_ns at) const noexcept
 }
 
 void call_index::group_by_thread() {
-  std::uint32_t threads = 0;
-  bool one = true;
-  for (const std::uint32_t c : outermost_) {
-    threads = std::max<std::uint32_t>(threads, thread(c) < first_unknown_thread ? thread(c) + 1U : 0U);
-    one = one && thread(c) == thread(outermost_.front());
+  thread_begin_.assign(threads_.size() + 2, 0);
+  std::size_t known = 0;
+  bool one = false;
+  for (std::size_t t = 0; t < threads_.size(); ++t) {
+    known += threads_[t].outermost;
+    thread_begin_[t + 1] = known;
+    one = one || threads_[t].outermost == outermost_.size();
   }
-  const auto bucket = [&](std::uint32_t c) { return std::min<std::uint32_t>(thread(c), threads); };
-  thread_begin_.assign(threads + std::size_t{2}, 0);
-  for (const std::uint32_t c : outermost_) {
-    ++thread_begin_[bucket(c) + std::size_t{1}];
-  }
-  std::partial_sum(thread_begin_.begin(), thread_begin_.end(), thread_begin_.begin());
+  thread_begin_.back() = outermost_.size();
   if (one) {
     return;
   }
   std::vector<std::uint32_t> grouped(outermost_.size());
   std::vector<std::size_t> next = thread_begin_;
   for (const std::uint32_t c : outermost_) {
-    grouped[next[bucket(c)]++] = c;
+    grouped[next[std::min<std::size_t>(thread(c), threads_.size())]++] = c;
   }
   outermost_.swap(grouped);
 }

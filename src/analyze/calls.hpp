@@ -10,6 +10,7 @@
 
 #include <varve/trace.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -64,13 +65,31 @@ class call_index {
     return found < several || found == none ? found : choose(found - several, at);
   }
 
+  /// False for a launching call that is made inside a measured one of another kind.
+  [[nodiscard]] bool is_counted(std::uint32_t c) const noexcept {
+    return hidden_.empty() || !std::binary_search(hidden_.begin(), hidden_.end(), c);
+  }
+  /// The outermost graph launches, not captured ones.
+  [[nodiscard]] const std::vector<std::uint32_t>& graph_launches() const noexcept { return graph_launches_; }
+
   /// Launching calls that carry the correlation of another one that lies apart.
   [[nodiscard]] std::int64_t duplicates() const noexcept { return duplicates_; }
   /// Calls that end before they begin, and calls left out since their columns are incomplete.
   [[nodiscard]] std::uint64_t broken() const noexcept { return broken_; }
+  /// Calls made in a range that is not in the trace.
+  [[nodiscard]] std::uint64_t unknown_ranges() const noexcept { return unknown_ranges_; }
 
  private:
   static constexpr std::uint32_t several = 0x80000000U;  ///< set: an index into groups_, not a call
+  /// The calls of one thread while they are walked in order of begin, the longer first.
+  struct thread_state {
+    time_ns begin = -far;  // of the last measured call
+    time_ns end = far;
+    time_ns outer_end = -far;
+    time_ns launch_end = -far;
+    std::uint32_t launch = none;  // outermost launching call that is open
+    std::uint32_t outermost = 0;  // how many
+  };
   struct claim {
     std::uint32_t correlation;
     std::uint32_t call;
@@ -81,13 +100,18 @@ class call_index {
   void prepare_index();
   std::uint32_t& entry(std::uint32_t correlation);
   bool walk(const std::vector<std::uint32_t>& order);
+  std::uint32_t enter(std::uint32_t c, thread_state& now);
   void settle();
   void group_by_thread();
 
   const call_columns& calls_;
+  std::size_t ranges_ = 0;
   std::uint32_t size_ = 0;
   std::vector<std::uint32_t> outermost_;
   std::vector<std::size_t> thread_begin_;
+  std::vector<thread_state> threads_;
+  std::vector<std::uint32_t> graph_launches_;
+  std::vector<std::uint32_t> hidden_;
 
   std::uint32_t first_ = 0;
   std::vector<std::uint32_t> dense_;  ///< by correlation − first_; empty when they lie too far apart
@@ -96,6 +120,7 @@ class call_index {
   std::vector<std::vector<std::uint32_t>> groups_;  ///< calls of one correlation, in order of begin
   std::int64_t duplicates_ = 0;
   std::uint64_t broken_ = 0;
+  std::uint64_t unknown_ranges_ = 0;
 };
 
 }  // namespace analysis

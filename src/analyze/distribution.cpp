@@ -2,11 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "analyze/distribution.hpp"
 
-#include "analyze/numbers.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace varve {
 inline namespace v0 {
@@ -14,162 +11,204 @@ namespace analysis {
 
 namespace {
 
-__extension__ using wide = unsigned __int128;
+constexpr std::size_t many = 1024;  // fewer values of a row are kept as they are
+constexpr std::array<std::int64_t, 3> percents{50, 95, 99};
 
-constexpr std::size_t small = 512;  // fewer values are sorted out without a histogram
-
-// Buckets that double in width every 64: below 64 exact, then within 1.6 %.
-constexpr unsigned step_bits = 6;
-constexpr std::uint64_t steps = 1U << step_bits;
-
-unsigned magnitude(std::uint64_t value) noexcept {
-  return 63U - static_cast<unsigned>(__builtin_clzll(value));
-}
-
-std::size_t bucket_of(time_ns value) noexcept {
-  const auto v = static_cast<std::uint64_t>(value);
-  if (v < steps) {
-    return v;
-  }
-  const unsigned m = magnitude(v);
-  return (std::size_t{m - step_bits + 1} << step_bits) + (v >> (m - step_bits) & (steps - 1));
-}
-
-constexpr std::size_t bucket_count = (62 - step_bits + 2) << step_bits;
-
-struct bucket_range {
-  std::uint64_t least;
-  std::uint64_t width;
-};
-
-bucket_range range_of(std::size_t bucket) noexcept {
-  if (bucket < steps) {
-    return {bucket, 1};
-  }
-  const unsigned shift = static_cast<unsigned>(bucket >> step_bits) - 1;
-  return {(steps + (bucket & (steps - 1))) << shift, std::uint64_t{1} << shift};
-}
-
-// The population's: √(Σ(v−least)²/n − (Σ(v−least)/n)²), in whole numbers up to the root where they fit.
-double deviation_of(std::span<const summariser::values> parts, std::int64_t zeros, const distribution& d,
-                    wide sum) {
-  const auto n = static_cast<std::uint64_t>(d.count);
-  const auto least = static_cast<std::uint64_t>(d.min);
-  const std::uint64_t spread = static_cast<std::uint64_t>(d.max) - least;
+// √(Σv²/n − (Σv/n)²), in whole numbers up to the root where they fit.
+double deviation_of(const value_sums& s) {
+  const auto n = static_cast<std::uint64_t>(s.count);
   std::uint64_t limit = 0;
-  if (__builtin_mul_overflow(spread, n, &limit)) {
-    const double mean = d.mean;
-    double squares = static_cast<double>(zeros) * mean * mean;
-    for (const summariser::values& part : parts) {
-      for (const time_ns v : part) {
-        squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
-      }
-    }
-    return std::sqrt(squares / static_cast<double>(n));
+  if (s.max < value_sums::huge && !__builtin_mul_overflow(static_cast<std::uint64_t>(s.max), n, &limit)) {
+    const wide scaled = s.squares * n - s.sum * s.sum;  // n² times the variance
+    return std::sqrt(static_cast<double>(scaled)) / static_cast<double>(n);
   }
-  wide squares = 0;  // of the zeros too: with any, the least is 0
-  for (const summariser::values& part : parts) {
-    for (const time_ns v : part) {
-      const std::uint64_t above = static_cast<std::uint64_t>(v) - least;
-      squares += static_cast<wide>(above) * above;
-    }
-  }
-  const wide above = sum - static_cast<wide>(least) * n;
-  const wide scaled = squares * n - above * above;  // n² times the variance
-  return std::sqrt(static_cast<double>(scaled)) / static_cast<double>(n);
+  const auto count = static_cast<long double>(n);
+  const long double mean = static_cast<long double>(s.sum) / count;
+  const long double squares = static_cast<long double>(s.squares) + static_cast<long double>(s.huge_squares);
+  return static_cast<double>(std::sqrt(std::max(0.0L, squares / count - mean * mean)));
 }
 
-}  // namespace
-
-distribution summariser::summarise(std::span<const values> parts, std::int64_t zeros) {
-  distribution d;
-  d.count = zeros;
-  d.min = zeros > 0 ? 0 : std::numeric_limits<time_ns>::max();
-  wide sum = 0;
-  for (const values& part : parts) {
-    d.count += static_cast<std::int64_t>(part.size());
-    for (const time_ns v : part) {
-      sum += static_cast<std::uint64_t>(v);
-      d.min = std::min(d.min, v);
-      d.max = std::max(d.max, v);
-    }
-  }
-  if (d.count == 0) {
-    return {};
-  }
+// All but the percentiles.
+distribution describe(const value_sums& s) {
   constexpr auto most = static_cast<wide>(std::numeric_limits<std::int64_t>::max());
-  d.total = static_cast<std::int64_t>(std::min(sum, most));
-  d.mean = static_cast<double>(sum) / static_cast<double>(d.count);
-  d.deviation = deviation_of(parts, zeros, d, sum);
-
-  // Nearest rank: the ⌈p·n⌉-th smallest. The zeros come first.
-  const auto rank = [&](std::int64_t percent) {
-    return d.count / 100 * percent + (d.count % 100 * percent + 99) / 100 - 1 - zeros;
-  };
-  const std::array ranks{rank(50), rank(95), rank(99)};
-  std::array<time_ns, 3> found{};
-  find_ranks(parts, ranks, found);
-  d.p50 = found[0];
-  d.p95 = found[1];
-  d.p99 = found[2];
+  distribution d;
+  d.count = s.count;
+  d.total = static_cast<std::int64_t>(std::min(s.sum, most));
+  d.min = s.min;
+  d.max = s.max;
+  d.mean = static_cast<double>(s.sum) / static_cast<double>(s.count);
+  d.deviation = deviation_of(s);
   return d;
 }
 
-// The values of the given ranks, which ascend; a negative rank is one of the zeros.
-void summariser::find_ranks(std::span<const values> parts, std::span<const std::int64_t> ranks,
-                            std::span<time_ns> out) {
-  std::size_t total = 0;
-  for (const values& part : parts) {
-    total += part.size();
-  }
-  if (total <= small) {
-    scratch_.clear();
-    for (const values& part : parts) {
-      scratch_.insert(scratch_.end(), part.begin(), part.end());
+// Nearest rank, counted from 0: the ⌈p·n⌉-th smallest.
+std::array<std::int64_t, 3> ranks_of(std::int64_t n) {
+  std::array<std::int64_t, 3> ranks{};
+  std::transform(percents.begin(), percents.end(), ranks.begin(),
+                 [&](std::int64_t p) { return n / 100 * p + (n % 100 * p + 99) / 100 - 1; });
+  return ranks;
+}
+
+time_ns& percentile(distribution& d, std::size_t k) { return k == 0 ? d.p50 : k == 1 ? d.p95 : d.p99; }
+
+}  // namespace
+
+void value_sums::add(const value_sums& other) noexcept {
+  count += other.count;
+  sum += other.sum;
+  squares += other.squares;
+  huge_squares += other.huge_squares;
+  min = std::min(min, other.min);
+  max = std::max(max, other.max);
+}
+
+row_statistics::row_statistics(const std::vector<std::size_t>& most) : rows_(most.size()) {
+  std::size_t few = 0;
+  std::size_t histograms = 0;
+  for (std::size_t r = 0; r < most.size(); ++r) {
+    if (most[r] >= many) {
+      rows_[r].histogram = histograms;
+      histograms += buckets::count;
+    } else {
+      rows_[r].first = few;
+      few += most[r];
     }
-    std::sort(scratch_.begin(), scratch_.end());
+  }
+  values_.resize(few);
+  histograms_.resize(histograms);
+}
+
+std::size_t row_statistics::want(std::span<const std::uint32_t> rows, std::int64_t zeros) {
+  wanted_distribution& w = wants_.emplace_back();
+  w.rank.fill(-1);
+  value_sums sums;
+  bool few = true;
+  for (const std::uint32_t r : rows) {
+    sums.add(rows_[r].sums);
+    few = few && rows_[r].histogram == npos;
+  }
+  if (zeros > 0) {
+    sums.count += zeros;
+    sums.min = 0;
+  }
+  if (sums.count == 0) {
+    return wants_.size() - 1;
+  }
+  w.known = describe(sums);
+  std::array<std::int64_t, 3> ranks = ranks_of(sums.count);
+  for (std::int64_t& r : ranks) {
+    r -= zeros;  // those come first
+  }
+  if (few && sums.count - zeros < static_cast<std::int64_t>(many)) {
+    std::vector<time_ns> all;
+    for (const std::uint32_t r : rows) {
+      const auto from = values_.begin() + static_cast<std::ptrdiff_t>(rows_[r].first);
+      all.insert(all.end(), from, from + rows_[r].sums.count);
+    }
+    std::sort(all.begin(), all.end());
     for (std::size_t k = 0; k < ranks.size(); ++k) {
-      out[k] = ranks[k] < 0 ? 0 : scratch_[static_cast<std::size_t>(ranks[k])];
+      percentile(w.known, k) = ranks[k] < 0 ? 0 : all[static_cast<std::size_t>(ranks[k])];
     }
-    return;
-  }
-  histogram_.assign(bucket_count, 0);
-  for (const values& part : parts) {
-    for (const time_ns v : part) {
-      ++histogram_[bucket_of(v)];
-    }
-  }
-  std::size_t bucket = 0;
-  std::int64_t below = 0;
-  for (std::size_t k = 0; k < ranks.size(); ++k) {
-    if (ranks[k] < 0) {
-      out[k] = 0;
-      continue;
-    }
-    const std::size_t before = bucket;
-    for (; below + histogram_[bucket] <= ranks[k]; ++bucket) {
-      below += histogram_[bucket];
-    }
-    if (scratch_.empty() || bucket != before || k == 0 || ranks[k - 1] < 0) {
-      const bucket_range in = range_of(bucket);
-      scratch_.clear();
-      for (const values& part : parts) {
-        for (const time_ns v : part) {
-          if (static_cast<std::uint64_t>(v) - in.least < in.width) {
-            scratch_.push_back(v);
-          }
+  } else if (rows.size() == 1 && !few) {
+    find_buckets(rows, std::span{histograms_}.subspan(rows_[rows[0]].histogram, buckets::count), ranks, w);
+  } else {
+    merged_.assign(buckets::count, 0);
+    for (const std::uint32_t r : rows) {
+      if (rows_[r].histogram != npos) {
+        for (std::size_t b = 0; b < buckets::count; ++b) {
+          merged_[b] += histograms_[rows_[r].histogram + b];
+        }
+      } else {
+        for (std::int64_t k = 0; k < rows_[r].sums.count; ++k) {
+          ++merged_[buckets::of(values_[rows_[r].first + static_cast<std::size_t>(k)])];
         }
       }
     }
-    const auto nth = scratch_.begin() + (ranks[k] - below);
-    std::nth_element(scratch_.begin(), nth, scratch_.end());
-    out[k] = *nth;
+    find_buckets(rows, merged_, ranks, w);
+  }
+  return wants_.size() - 1;
+}
+
+void row_statistics::find_buckets(std::span<const std::uint32_t> rows,
+                                  std::span<const std::uint32_t> histogram,
+                                  const std::array<std::int64_t, 3>& ranks, wanted_distribution& w) {
+  std::size_t bucket = 0;
+  std::int64_t below = 0;
+  std::size_t last = buckets::count;
+  for (std::size_t k = 0; k < ranks.size(); ++k) {
+    if (ranks[k] < 0) {
+      continue;  // one of the zeros
+    }
+    while (below + histogram[bucket] <= ranks[k]) {
+      below += histogram[bucket++];
+    }
+    w.rank[k] = ranks[k] - below;
+    w.kept[k] = k > 0 && bucket == last ? w.kept[k - 1] : collect_bucket(rows, bucket);
+    last = bucket;
   }
 }
 
-void grouped_values::allocate() {
-  std::partial_sum(next_.begin(), next_.end(), next_.begin());
-  values_.resize(next_.back());
+// A place where the values of `rows` in a bucket come together. Those of small rows are there at once.
+std::size_t row_statistics::collect_bucket(std::span<const std::uint32_t> rows, std::size_t bucket) {
+  const std::size_t place = kept_.size();
+  kept_.emplace_back();
+  for (const std::uint32_t r : rows) {
+    row_values& row = rows_[r];
+    if (row.histogram == npos) {
+      for (std::int64_t k = 0; k < row.sums.count; ++k) {
+        const time_ns v = values_[row.first + static_cast<std::size_t>(k)];
+        if (buckets::of(v) == bucket) {
+          kept_[place].push_back(v);
+        }
+      }
+      continue;
+    }
+    if (row.wanted == npos) {
+      row.wanted = wanted_.size();
+      wanted_.resize(wanted_.size() + buckets::count / 64);
+    }
+    wanted_[row.wanted + bucket / 64] |= std::uint64_t{1} << (bucket % 64);
+    row.targets.push_back({bucket, place});
+  }
+  return place;
+}
+
+void row_statistics::keep(std::size_t row, std::size_t bucket, time_ns value) {
+  for (const target& t : rows_[row].targets) {
+    if (t.bucket == bucket) {
+      kept_[t.kept].push_back(value);
+    }
+  }
+}
+
+distribution row_statistics::get(std::size_t number) {
+  wanted_distribution& w = wants_[number];
+  for (std::size_t k = 0; k < w.rank.size(); ++k) {
+    if (w.rank[k] >= 0) {
+      std::vector<time_ns>& values = kept_[w.kept[k]];
+      const auto nth = values.begin() + w.rank[k];
+      std::nth_element(values.begin(), nth, values.end());
+      percentile(w.known, k) = *nth;
+    }
+  }
+  return w.known;
+}
+
+distribution summarise(std::vector<time_ns> values) {
+  if (values.empty()) {
+    return {};
+  }
+  value_sums sums;
+  for (const time_ns v : values) {
+    sums.add(v);
+  }
+  distribution d = describe(sums);
+  std::sort(values.begin(), values.end());
+  const std::array<std::int64_t, 3> ranks = ranks_of(d.count);
+  for (std::size_t k = 0; k < ranks.size(); ++k) {
+    percentile(d, k) = values[static_cast<std::size_t>(ranks[k])];
+  }
+  return d;
 }
 
 }  // namespace analysis

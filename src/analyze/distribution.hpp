@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
+//
+// Exact distributions of millions of values of many rows, and of rows taken together.
 #ifndef VARVE_ANALYZE_DISTRIBUTION_HPP
 #define VARVE_ANALYZE_DISTRIBUTION_HPP
+
+#include "analyze/numbers.hpp"
 
 #include <varve/report.hpp>
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -14,46 +19,121 @@ namespace varve {
 inline namespace v0 {
 namespace analysis {
 
-/// Makes distributions of times that are not negative. Holds scratch space only. All results are exact and
-/// do not depend on the order of the values, save a deviation of values that span years.
-class summariser {
- public:
-  using values = std::span<const time_ns>;
+__extension__ using wide = unsigned __int128;
 
-  /// Of the values in all of `parts`, and of `zeros` zeros besides.
-  [[nodiscard]] distribution summarise(std::span<const values> parts, std::int64_t zeros = 0);
-  [[nodiscard]] distribution summarise(values all, std::int64_t zeros = 0) {
-    return summarise(std::span{&all, 1}, zeros);
+/// Sums of values that are not negative; equal for the same values in any order.
+struct value_sums {
+  std::int64_t count = 0;
+  wide sum = 0;
+  wide squares = 0;         ///< of values below `huge`
+  double huge_squares = 0;  ///< of the others: rounded
+  time_ns min = std::numeric_limits<time_ns>::max();
+  time_ns max = 0;
+
+  static constexpr time_ns huge = time_ns{1} << 48;  ///< three days
+
+  void add(time_ns value) noexcept {
+    const auto v = static_cast<std::uint64_t>(value);
+    ++count;
+    sum += v;
+    min = value < min ? value : min;
+    max = value > max ? value : max;
+    if (value < huge) {
+      squares += static_cast<wide>(v) * v;
+    } else {
+      huge_squares += static_cast<double>(v) * static_cast<double>(v);
+    }
   }
-
- private:
-  void find_ranks(std::span<const values> parts, std::span<const std::int64_t> ranks, std::span<time_ns> out);
-
-  std::vector<std::uint32_t> histogram_;
-  std::vector<time_ns> scratch_;
+  void add(const value_sums& other) noexcept;
 };
 
-/// Values of many rows, those of one row side by side, in the order of the rows.
-class grouped_values {
+/// Buckets of values that double in width every 64: exact below 128, then within 1.6 %.
+class buckets {
  public:
-  explicit grouped_values(std::size_t rows) : next_(rows + 1, 0) {}
+  static constexpr unsigned step_bits = 6;
+  static constexpr std::size_t count = std::size_t{64 - step_bits} << step_bits;
 
-  /// First all rows are counted, then all values added.
-  void count(std::size_t row, std::size_t values = 1) noexcept { next_[row + 1] += values; }
-  void allocate();
-  void add(std::size_t row, time_ns value) noexcept { values_[next_[row]++] = value; }
-
-  /// Those of rows [first, last), once all are added.
-  [[nodiscard]] std::span<const time_ns> of(std::size_t first, std::size_t last) const noexcept {
-    const std::size_t from = first == 0 ? 0 : next_[first - 1];
-    return std::span{values_}.subspan(from, next_[last - 1] - from);
+  static std::size_t of(time_ns value) noexcept {
+    const auto v = static_cast<std::uint64_t>(value);
+    if (v < steps) {
+      return v;
+    }
+    const unsigned shift = 63U - static_cast<unsigned>(__builtin_clzll(v)) - step_bits;
+    return (std::size_t{shift} << step_bits) + (v >> shift);
   }
-  [[nodiscard]] std::span<const time_ns> of(std::size_t row) const noexcept { return of(row, row + 1); }
 
  private:
-  std::vector<std::size_t> next_;
+  static constexpr std::uint64_t steps = 1U << step_bits;
+};
+
+/// Takes every value twice. First add() all; then want() what is to be known, of one row or several; then
+/// collect() all once more; then ask. The second time only values near a percentile are kept.
+class row_statistics {
+ public:
+  /// `most`: of each row, how many values it has at most.
+  explicit row_statistics(const std::vector<std::size_t>& most);
+
+  void add(std::size_t row, time_ns value) noexcept {
+    row_values& r = rows_[row];
+    r.sums.add(value);
+    if (r.histogram != npos) {
+      ++histograms_[r.histogram + buckets::of(value)];
+    } else {
+      values_[r.first + static_cast<std::size_t>(r.sums.count) - 1] = value;
+    }
+  }
+  [[nodiscard]] std::int64_t count(std::size_t row) const noexcept { return rows_[row].sums.count; }
+
+  /// Asks for the distribution of all values of `rows` and of `zeros` zeros besides; returns its number.
+  std::size_t want(std::span<const std::uint32_t> rows, std::int64_t zeros = 0);
+  std::size_t want(std::uint32_t row, std::int64_t zeros = 0) { return want(std::span{&row, 1}, zeros); }
+
+  void collect(std::size_t row, time_ns value) {
+    if (rows_[row].wanted != npos) {
+      const std::size_t b = buckets::of(value);
+      if ((wanted_[rows_[row].wanted + b / 64] >> (b % 64) & 1) != 0) {
+        keep(row, b, value);
+      }
+    }
+  }
+
+  [[nodiscard]] distribution get(std::size_t number);
+
+ private:
+  static constexpr std::size_t npos = ~std::size_t{0};
+  struct target {
+    std::size_t bucket;
+    std::size_t kept;  // in kept_
+  };
+  struct row_values {
+    value_sums sums;
+    std::size_t first = 0;         // few values: in values_
+    std::size_t histogram = npos;  // many: in histograms_
+    std::size_t wanted = npos;     // bits in wanted_, when a percentile lies among its values
+    std::vector<target> targets;
+  };
+  struct wanted_distribution {
+    distribution known;
+    std::array<std::size_t, 3> kept{};   // where each percentile's bucket is collected
+    std::array<std::int64_t, 3> rank{};  // and which of it: below 0 when the percentile is known already
+  };
+
+  void keep(std::size_t row, std::size_t bucket, time_ns value);
+  std::size_t collect_bucket(std::span<const std::uint32_t> rows, std::size_t bucket);
+  void find_buckets(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> histogram,
+                    const std::array<std::int64_t, 3>& ranks, wanted_distribution& want);
+
+  std::vector<row_values> rows_;
   std::vector<time_ns> values_;
+  std::vector<std::uint32_t> histograms_;
+  std::vector<std::uint32_t> merged_;
+  std::vector<std::uint64_t> wanted_;
+  std::vector<std::vector<time_ns>> kept_;
+  std::vector<wanted_distribution> wants_;
 };
+
+/// Of a few values, at once.
+[[nodiscard]] distribution summarise(std::vector<time_ns> values);
 
 }  // namespace analysis
 }  // namespace v0

@@ -71,44 +71,69 @@ void count_ranges(const trace& t, const structure& s, host_finder& hosts, report
   }
 }
 
-std::vector<launch_record> count_calls(const structure& s, const call_index& calls,
+/// Where calls count: the row of the range that they were made in.
+class call_placer {
+ public:
+  call_placer(const structure& s, const call_index& calls, const activity_table& activities, row_table& rows)
+      : structure_{s}, calls_{calls}, activities_{activities}, rows_{rows} {}
+
+  /// The device of what call `c` launched, or none.
+  [[nodiscard]] std::uint32_t device_of(std::uint32_t c) const noexcept {
+    const std::uint32_t first = activities_.first_of_call[c];
+    return first != none ? rows_.groups[rows_.rows[rows_.slots[activities_.slot[first]].row].group].device
+                         : none;
+  }
+  [[nodiscard]] std::uint32_t key_of(std::uint32_t c) const noexcept {
+    return structure_.key_of(in_range(c) ? structure_.ranges[calls_.range(c)].pass
+                                         : structure_.default_pass());
+  }
+  [[nodiscard]] std::uint32_t path_of(std::uint32_t c) const noexcept {
+    const std::uint32_t path = in_range(c) ? structure_.ranges[calls_.range(c)].path : whole_pass;
+    return path == whole_pass ? outside : path;
+  }
+  std::uint32_t row_of(std::uint32_t c, std::uint32_t device) {
+    if (calls_.range(c) != last_range_ || device != last_device_) {
+      last_row_ = rows_.row(path_of(c), rows_.group(key_of(c), device));
+      last_range_ = calls_.range(c);
+      last_device_ = device;
+    }
+    return last_row_;
+  }
+
+ private:
+  [[nodiscard]] bool in_range(std::uint32_t c) const noexcept {
+    return calls_.range(c) < structure_.ranges.size();
+  }
+
+  const structure& structure_;
+  const call_index& calls_;
+  const activity_table& activities_;
+  row_table& rows_;
+  std::uint32_t last_range_ = none;
+  std::uint32_t last_device_ = none;
+  std::uint32_t last_row_ = none;
+};
+
+std::vector<std::uint32_t> count_calls(const structure& s, const call_index& calls,
                                        const activity_table& activities, row_table& rows,
                                        host_finder& hosts) {
-  std::vector<launch_record> launches;
-  std::uint32_t last_range = none;
-  std::uint32_t last_device = none;
-  std::uint32_t last_row = none;
+  call_placer placer{s, calls, activities, rows};
   for (const std::uint32_t c : calls.outermost()) {
     const call_kind kind = calls.kind(c);
     if (calls.captured(c) || kind == call_kind::copy || kind == call_kind::set) {
       continue;
     }
-    const std::uint32_t range = std::min(calls.range(c), static_cast<std::uint32_t>(s.ranges.size()));
-    const std::uint32_t first = activities.first_of_call[c];
-    const std::uint32_t device =
-        first != none ? rows.groups[rows.rows[rows.slots[activities.slot[first]].row].group].device : none;
-    const bool is_launch = kind == call_kind::launch || kind == call_kind::graph_launch;
-    if (device != none && range == last_range && device == last_device) {
-      rows.rows[last_row].calls.add(kind, calls.end(c) - calls.begin(c));
-    } else {
-      const bool in_range = range < s.ranges.size();
-      const std::uint32_t key = s.key_of(in_range ? s.ranges[range].pass : s.default_pass());
-      const std::uint32_t marked = in_range ? s.ranges[range].path : whole_pass;
-      const std::uint32_t path = marked == whole_pass ? outside : marked;
-      if (device == none) {
-        hosts.of(path, key).no_device.add(kind, calls.end(c) - calls.begin(c));
-        continue;
-      }
-      last_row = rows.row(path, rows.group(key, device));
-      last_range = range;
-      last_device = device;
-      rows.rows[last_row].calls.add(kind, calls.end(c) - calls.begin(c));
-    }
-    if (is_launch && device != none) {
-      launches.push_back({c, last_row});
-    }
+    const std::uint32_t device = placer.device_of(c);
+    call_sums& sums = device != none ? rows.rows[placer.row_of(c, device)].calls
+                                     : hosts.of(placer.path_of(c), placer.key_of(c)).no_device;
+    sums.add(kind, calls.end(c) - calls.begin(c));
   }
-  return launches;
+  std::vector<std::uint32_t> graph_rows;
+  for (const graph_launch& l : activities.graph_launches) {
+    const std::uint32_t device = placer.device_of(l.call);
+    graph_rows.push_back(device != none ? placer.row_of(l.call, device) : none);
+  }
+  return graph_rows;
 }
 
 void place_host_rows(const structure& s, row_table& rows) {
@@ -134,14 +159,14 @@ void place_host_rows(const structure& s, row_table& rows) {
 
 }  // namespace
 
-std::vector<launch_record> count_host(const trace& t, const structure& s, const call_index& calls,
+std::vector<std::uint32_t> count_host(const trace& t, const structure& s, const call_index& calls,
                                       const activity_table& activities, row_table& rows,
                                       report_quality& quality) {
   host_finder hosts{s, rows};
   count_ranges(t, s, hosts, quality);
-  std::vector<launch_record> launches = count_calls(s, calls, activities, rows, hosts);
+  std::vector<std::uint32_t> graph_rows = count_calls(s, calls, activities, rows, hosts);
   place_host_rows(s, rows);
-  return launches;
+  return graph_rows;
 }
 
 }  // namespace analysis

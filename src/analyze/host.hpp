@@ -19,15 +19,10 @@ namespace varve {
 inline namespace v0 {
 namespace analysis {
 
-/// A counted launching call that launched something.
-struct launch_record {
-  std::uint32_t call = none;
-  std::uint32_t row = none;  ///< in row_table::rows: that of the range that it was made in
-};
-
 /// Counts ranges, declared work and calls. Rows that ran nothing get their place: on the lowest device on
-/// which their kind of pass ran anything. Returns the launches, in the order of call_index::outermost().
-std::vector<launch_record> count_host(const trace& t, const structure& s, const call_index& calls,
+/// which their kind of pass ran anything. Returns the row of each graph launch: of the range that it was made
+/// in; none of those that launched nothing.
+std::vector<std::uint32_t> count_host(const trace& t, const structure& s, const call_index& calls,
                                       const activity_table& activities, row_table& rows,
                                       report_quality& quality);
 

@@ -13,53 +13,6 @@ namespace analysis {
 
 namespace {
 
-/// The kernels, each with the launching calls that it was the first to come of.
-struct kernel_samples {
-  grouped_values duration;
-  grouped_values latency;
-  grouped_values queue;
-  std::vector<call_sums> launches;
-};
-
-kernel_samples collect(const results& from) {
-  const std::size_t rows = from.rows.kernels.size();
-  kernel_samples samples{grouped_values{rows}, grouped_values{rows}, grouped_values{rows},
-                         std::vector<call_sums>(rows)};
-  const activity_table& activities = from.activities;
-  for (std::size_t k = 0; k < rows; ++k) {
-    samples.duration.count(k, static_cast<std::size_t>(from.rows.kernels[k].own.count));
-  }
-  const auto each_launch = [&](const auto& visit) {
-    for (const launch_record& l : from.launches) {
-      const std::uint32_t pos = activities.first_of_call[l.call];
-      const time_ns start = clamp_time(from.source.activities.begin[activities.record[pos]]);
-      visit(l.call, from.sweep.kernel[pos], start);
-    }
-  };
-  each_launch([&](std::uint32_t c, std::uint32_t k, time_ns start) {
-    samples.launches[k].add(from.calls.kind(c), from.calls.end(c) - from.calls.begin(c));
-    samples.latency.count(k, start >= from.calls.begin(c) ? 1 : 0);
-    samples.queue.count(k, start > from.calls.end(c) ? 1 : 0);
-  });
-  samples.duration.allocate();
-  samples.latency.allocate();
-  samples.queue.allocate();
-  each_launch([&](std::uint32_t c, std::uint32_t k, time_ns start) {
-    if (start >= from.calls.begin(c)) {
-      samples.latency.add(k, start - from.calls.begin(c));
-    }
-    if (start > from.calls.end(c)) {
-      samples.queue.add(k, start - from.calls.end(c));
-    }
-  });
-  for (std::size_t pos = 0; pos < activities.record.size(); ++pos) {
-    const std::uint32_t i = activities.record[pos];
-    samples.duration.add(from.sweep.kernel[pos], clamp_time(from.source.activities.end[i]) -
-                                                     clamp_time(from.source.activities.begin[i]));
-  }
-  return samples;
-}
-
 /// Fills in the commonest shape of each kernel, of equally common ones the smallest.
 void add_shapes(const results& from, std::vector<row>& kernels) {
   std::vector<std::int64_t> most(kernels.size(), 0);
@@ -93,6 +46,7 @@ row make_row(const results& from, const flat_row& source, std::string_view name,
   r.inclusive = to_measures(sums, launches);
   add_joint(r.inclusive, source.joint, source.share);
   r.inclusive.calls = sums.count;
+  r.exclusive = r.inclusive;
   return r;
 }
 
@@ -112,52 +66,31 @@ void add_sums(activity_sums& to, const activity_sums& a) {
 
 }  // namespace
 
-void add_kernels(const results& from, const tree_order& order, report& to) {
+void add_kernels(const results& from, samples& values, report& to) {
   const row_table& rows = from.rows;
-  const kernel_samples samples = collect(from);
-  summariser summarise;
-  std::vector<std::uint32_t> ranks;
+  const auto want = [&](std::span<const std::uint32_t> kernels, row& r) {
+    values.want(sample::kernel_duration, kernels, r.per_call);
+    values.want(sample::kernel_latency, kernels, r.launch_latency);
+    values.want(sample::kernel_queue, kernels, r.queue_delay);
+  };
   std::vector<activity_sums> sums(rows.categories.size());
   std::vector<call_sums> launches(rows.categories.size());
   std::vector<std::vector<std::uint32_t>> members(rows.categories.size());
+  to.kernels.reserve(rows.kernels.size());
   for (std::uint32_t k = 0; k < rows.kernels.size(); ++k) {
     const kernel_row& source = rows.kernels[k];
-    row& r = to.kernels.emplace_back(
-        make_row(from, source, from.source.strings[source.name], samples.launches[k], source.own));
-    r.per_call = summarise.summarise(samples.duration.of(k));
-    r.launch_latency = summarise.summarise(samples.latency.of(k));
-    r.queue_delay = summarise.summarise(samples.queue.of(k));
-    ranks.push_back(order.rank[source.group]);
+    want({&k, 1}, to.kernels.emplace_back(make_row(from, source, from.source.strings[source.name],
+                                                   values.launches(k), source.own)));
     add_sums(sums[source.category], source.own);
-    launches[source.category].add(samples.launches[k]);
+    launches[source.category].add(values.launches(k));
     members[source.category].push_back(k);
   }
   add_shapes(from, to.kernels);
-  sort_flat(to.kernels, ranks);
-
-  ranks.clear();
-  std::vector<std::span<const time_ns>> parts;
+  to.categories.reserve(rows.categories.size());
   for (std::uint32_t c = 0; c < rows.categories.size(); ++c) {
     const flat_row& source = rows.categories[c];
-    row& r = to.categories.emplace_back(
-        make_row(from, source, rows.category_names[source.name], launches[c], sums[c]));
-    const auto of_members = [&](const grouped_values& values) {
-      parts.clear();
-      for (const std::uint32_t k : members[c]) {
-        parts.push_back(values.of(k));
-      }
-      return summarise.summarise(parts);
-    };
-    r.per_call = of_members(samples.duration);
-    r.launch_latency = of_members(samples.latency);
-    r.queue_delay = of_members(samples.queue);
-    ranks.push_back(order.rank[source.group]);
-  }
-  sort_flat(to.categories, ranks);
-  for (std::vector<row>* view : {&to.kernels, &to.categories}) {
-    for (row& r : *view) {
-      r.exclusive = r.inclusive;
-    }
+    want(members[c], to.categories.emplace_back(
+                         make_row(from, source, rows.category_names[source.name], launches[c], sums[c])));
   }
 }
 

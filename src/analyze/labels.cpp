@@ -14,19 +14,18 @@ namespace {
 
 class label_builder {
  public:
-  label_builder(const results& from, const tree_order& order, const row_samples& samples, report& to)
-      : from_{from}, order_{order}, samples_{samples}, to_{to} {}
+  label_builder(const results& from, const tree_order& order, samples& values, report& to)
+      : from_{from}, order_{order}, values_{values}, to_{to} {}
 
   void build() {
     const row_table& rows = from_.rows;
-    std::vector<std::uint32_t> ranks;
     places_.resize(rows.labels.size());
+    to_.labels.reserve(rows.labels.size());
     for (const label_row& l : rows.labels) {
       row& r = to_.labels.emplace_back();
       name_group(from_, l.group, r);
       r.path = r.label = from_.source.strings[l.name];
       r.kind = from_.marks.paths[l.path].kind;
-      ranks.push_back(order_.rank[l.group]);
     }
     std::uint32_t layer = 0;  // report::layers are the positions that are no whole passes
     for (std::uint32_t k = 0; k < order_.row.size(); ++k) {
@@ -37,7 +36,6 @@ class label_builder {
     for (std::uint32_t l = 0; l < rows.labels.size(); ++l) {
       finish(l);
     }
-    sort_flat(to_.labels, ranks);
   }
 
  private:
@@ -78,20 +76,13 @@ class label_builder {
     r.inclusive.span = places_[l].extent.length();
     r.exclusive.span = places_[l].own_extent.length();
     r.exclusive.calls = r.inclusive.calls;
-    r.launch_latency = summarise(samples_.latency, places_[l].rows, 0);
-    r.queue_delay = summarise(samples_.queue, places_[l].rows, 0);
-    r.per_call = summarise(samples_.calls, places_[l].calls, r.inclusive.calls);
-  }
-
-  /// `count` values, of which those that are not recorded are 0.
-  distribution summarise(const grouped_values& values, const std::vector<std::uint32_t>& rows,
-                         std::int64_t count) {
-    parts_.clear();
-    for (const std::uint32_t k : rows) {
-      parts_.push_back(values.of(k));
-      count -= static_cast<std::int64_t>(parts_.back().size());
+    values_.want(sample::layer_latency, places_[l].rows, r.launch_latency);
+    values_.want(sample::layer_queue, places_[l].rows, r.queue_delay);
+    std::int64_t idle = r.inclusive.calls;  // calls that ran nothing
+    for (const std::uint32_t k : places_[l].calls) {
+      idle -= values_.count(sample::layer_call, k);
     }
-    return summarise_.summarise(parts_, std::max<std::int64_t>(count, 0));
+    values_.want(sample::layer_call, places_[l].calls, r.per_call, std::max<std::int64_t>(idle, 0));
   }
 
   struct place {
@@ -103,17 +94,15 @@ class label_builder {
 
   const results& from_;
   const tree_order& order_;
-  const row_samples& samples_;
+  samples& values_;
   report& to_;
   std::vector<place> places_;
-  summariser summarise_;
-  std::vector<std::span<const time_ns>> parts_;
 };
 
 }  // namespace
 
-void add_labels(const results& from, const tree_order& order, const row_samples& samples, report& to) {
-  label_builder{from, order, samples, to}.build();
+void add_labels(const results& from, const tree_order& order, samples& values, report& to) {
+  label_builder{from, order, values, to}.build();
 }
 
 }  // namespace analysis

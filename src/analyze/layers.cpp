@@ -5,6 +5,7 @@
 #include "analyze/assemble.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace varve {
 inline namespace v0 {
@@ -23,12 +24,16 @@ std::string step_text(const trace& t, const path_node& step) {
 
 class layer_builder {
  public:
-  layer_builder(const results& from, const tree_order& order, const row_samples& samples, report& to)
-      : from_{from}, order_{order}, samples_{samples}, to_{to} {}
+  layer_builder(const results& from, const tree_order& order, samples& values, report& to)
+      : from_{from}, order_{order}, values_{values}, to_{to} {}
 
   void build() {
     target_.resize(order_.row.size());
     extents_.resize(order_.row.size());
+    positions_.resize(order_.row.size());
+    std::iota(positions_.begin(), positions_.end(), 0U);
+    to_.phases.reserve(from_.rows.groups.size());
+    to_.layers.reserve(order_.row.size());
     for (std::uint32_t k = 0; k < order_.row.size(); ++k) {
       const layer_row& source = from_.rows.rows[order_.row[k]];
       extents_[k] = source.own.extent;
@@ -42,7 +47,6 @@ class layer_builder {
       finish(k);
     }
     fill_phases();
-    std::erase_if(to_.phases, [](const phase_row& p) { return p.phase.empty(); });
   }
 
  private:
@@ -60,11 +64,11 @@ class layer_builder {
 
   const results& from_;
   const tree_order& order_;
-  const row_samples& samples_;
+  samples& values_;
   report& to_;
-  summariser summarise_;
   std::vector<std::uint32_t> target_;  // by position: in report::layers or, for a whole pass, report::phases
   std::vector<time_extent> extents_;
+  std::vector<std::uint32_t> positions_;
   std::vector<std::uint32_t> pass_position_ = std::vector<std::uint32_t>(from_.rows.groups.size());
 };
 
@@ -141,33 +145,27 @@ void layer_builder::finish(std::uint32_t k) {
   }
   sums.gpu_time += source.joint_inclusive.total();
   sums.span = extents_[k].length();
-  const distribution latency = summarise_.summarise(samples_.latency.of(k, order_.last[k]));
-  const distribution queue = summarise_.summarise(samples_.queue.of(k, order_.last[k]));
-  if (source.path == whole_pass) {
-    phase_row& phase = to_.phases[target_[k]];
-    phase.gpu_span = sums.span;
-    phase.launch_latency = latency;
-    phase.queue_delay = queue;
+  const bool is_phase = source.path == whole_pass;
+  if (is_phase) {
+    to_.phases[target_[k]].gpu_span = sums.span;
   } else {
     row& r = to_.layers[target_[k]];
-    r.launch_latency = latency;
-    r.queue_delay = queue;
-    const std::span<const time_ns> calls = samples_.calls.of(k);
-    r.per_call = summarise_.summarise(
-        calls, std::max<std::int64_t>(0, r.inclusive.calls - static_cast<std::int64_t>(calls.size())));
+    values_.want(sample::layer_call, std::span{positions_}.subspan(k, 1), r.per_call,
+                 std::max<std::int64_t>(0, r.inclusive.calls - values_.count(sample::layer_call, k)));
   }
+  const auto below = std::span{positions_}.subspan(k, order_.last[k] - k);
+  values_.want(sample::layer_latency, below,
+               is_phase ? to_.phases[target_[k]].launch_latency : to_.layers[target_[k]].launch_latency);
+  values_.want(sample::layer_queue, below,
+               is_phase ? to_.phases[target_[k]].queue_delay : to_.layers[target_[k]].queue_delay);
 }
 
 void layer_builder::fill_phases() {
   const structure& s = from_.marks;
-  grouped_values lengths{s.keys.size()};
+  std::vector<std::vector<time_ns>> lengths(s.keys.size());
   std::vector<phase_row> sums(s.keys.size());
-  for (const pass& p : s.passes) {
-    lengths.count(p.key);
-  }
-  lengths.allocate();
   for (std::size_t p = 0; p < s.passes.size(); ++p) {
-    lengths.add(s.passes[p].key, s.passes[p].end - s.passes[p].begin);
+    lengths[s.passes[p].key].push_back(s.passes[p].end - s.passes[p].begin);
     if (!s.attributes.empty()) {
       const auto& a = s.attributes[p];
       phase_row& sum = sums[s.passes[p].key];
@@ -180,7 +178,7 @@ void layer_builder::fill_phases() {
   for (std::size_t g = 0; g < pass_position_.size(); ++g) {
     const std::uint32_t key = from_.rows.groups[g].key;
     phase_row& phase = to_.phases[target_[pass_position_[g]]];
-    phase.step = summarise_.summarise(lengths.of(key));
+    phase.step = summarise(lengths[key]);
     phase.prefill_tokens = sums[key].prefill_tokens;
     phase.decode_tokens = sums[key].decode_tokens;
     phase.sequences = sums[key].sequences;
@@ -190,8 +188,8 @@ void layer_builder::fill_phases() {
 
 }  // namespace
 
-void add_layers(const results& from, const tree_order& order, const row_samples& samples, report& to) {
-  layer_builder{from, order, samples, to}.build();
+void add_layers(const results& from, const tree_order& order, samples& values, report& to) {
+  layer_builder{from, order, values, to}.build();
 }
 
 }  // namespace analysis

@@ -5,6 +5,7 @@
 #include "analyze/assemble.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -117,16 +118,16 @@ tree_order order_rows(const structure& s, const row_table& rows) {
     return std::tuple{rows.groups[a].key - 1, rows.groups[a].device} <
            std::tuple{rows.groups[b].key - 1, rows.groups[b].device};
   });
-  order.rank.resize(groups.size());
+  std::vector<std::uint32_t> group_rank(groups.size());
   for (std::uint32_t k = 0; k < groups.size(); ++k) {
-    order.rank[groups[k]] = k;
+    group_rank[groups[k]] = k;
   }
   const std::vector<std::uint32_t> path_rank = rank_paths(s.paths);
   order.row.resize(rows.rows.size());
   std::iota(order.row.begin(), order.row.end(), 0U);
   std::sort(order.row.begin(), order.row.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple{order.rank[rows.rows[a].group], path_rank[rows.rows[a].path]} <
-           std::tuple{order.rank[rows.rows[b].group], path_rank[rows.rows[b].path]};
+    return std::tuple{group_rank[rows.rows[a].group], path_rank[rows.rows[a].path]} <
+           std::tuple{group_rank[rows.rows[b].group], path_rank[rows.rows[b].path]};
   });
   order.position.resize(order.row.size());
   order.last.resize(order.row.size());
@@ -143,13 +144,24 @@ tree_order order_rows(const structure& s, const row_table& rows) {
   return order;
 }
 
-void sort_flat(std::vector<row>& rows, const std::vector<std::uint32_t>& ranks) {
+namespace {
+
+void sort_flat(const std::vector<phase_row>& phases, std::vector<row>& rows) {
+  using group = std::tuple<std::string_view, std::string_view, std::string_view, std::uint32_t>;
+  std::map<group, std::size_t> ranks;
+  for (const phase_row& p : phases) {
+    ranks.emplace(group{p.phase, p.model, p.batch, p.device}, ranks.size());
+  }
+  std::vector<std::size_t> rank;
   std::vector<std::uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0U);
+  for (const row& r : rows) {
+    rank.push_back(ranks.at({r.phase, r.model, r.batch, r.device}));
+  }
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const auto key = [&](std::uint32_t r) {
       const measures& m = rows[r].inclusive;
-      return std::tuple{ranks[r], -m.gpu_time, std::string_view{rows[r].path}, m.kernels, m.copies};
+      return std::tuple{rank[r], -m.gpu_time, std::string_view{rows[r].path}, m.kernels, m.copies};
     };
     return key(a) < key(b);
   });
@@ -159,6 +171,15 @@ void sort_flat(std::vector<row>& rows, const std::vector<std::uint32_t>& ranks) 
     sorted.push_back(std::move(rows[r]));
   }
   rows.swap(sorted);
+}
+
+}  // namespace
+
+void tidy(report& r) {
+  sort_flat(r.phases, r.labels);
+  sort_flat(r.phases, r.kernels);
+  sort_flat(r.phases, r.categories);
+  std::erase_if(r.phases, [](const phase_row& p) { return p.phase.empty(); });
 }
 
 }  // namespace analysis

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
-#include "analyze/assemble.hpp"
+#include "analyze/samples.hpp"
 
 namespace varve {
 inline namespace v0 {
@@ -8,55 +8,100 @@ namespace analysis {
 
 namespace {
 
-grouped_values collect_calls(const results& from, const tree_order& order) {
-  const std::vector<call_slot>& slots = from.rows.slots;
-  std::vector<time_ns> solo(slots.size());
+/// GPU time of each call, with what ran in the ranges inside.
+std::vector<time_ns> time_slots(const std::vector<call_slot>& slots) {
+  std::vector<time_ns> times(slots.size());
   for (std::size_t s = slots.size(); s-- > 0;) {
-    solo[s] += slots[s].solo;
+    times[s] += slots[s].solo;
     if (slots[s].parent != none) {
-      solo[slots[s].parent] += solo[s];
+      times[slots[s].parent] += times[s];
     }
   }
-  grouped_values calls{order.row.size()};
-  for (const call_slot& s : slots) {
-    calls.count(order.position[s.row], s.counted ? 1 : 0);
-  }
-  calls.allocate();
   for (std::size_t s = 0; s < slots.size(); ++s) {
-    if (slots[s].counted) {
-      calls.add(order.position[slots[s].row], solo[s] + slots[s].joint.total());
-    }
+    times[s] += slots[s].joint.total();
   }
-  return calls;
+  return times;
 }
 
 }  // namespace
 
-row_samples collect_samples(const results& from, const tree_order& order) {
-  row_samples samples{collect_calls(from, order), grouped_values{order.row.size()},
-                      grouped_values{order.row.size()}};
-  const auto start_of = [&](std::uint32_t call) {
-    return clamp_time(
-        from.source.activities.begin[from.activities.record[from.activities.first_of_call[call]]]);
-  };
-  const auto each = [&](const auto& latency, const auto& queue) {
-    for (const launch_record& l : from.launches) {
-      const time_ns start = start_of(l.call);
-      if (start >= from.calls.begin(l.call)) {
-        latency(order.position[l.row], start - from.calls.begin(l.call));
-      }
-      if (start > from.calls.end(l.call)) {
-        queue(order.position[l.row], start - from.calls.end(l.call));
-      }
+samples::samples(const results& from, const tree_order& order)
+    : from_{from},
+      order_{order},
+      slot_times_{time_slots(from.rows.slots)},
+      launches_(from.rows.kernels.size()) {
+  const row_table& rows = from.rows;
+  std::vector<std::size_t> calls(order.row.size(), 0);
+  std::vector<std::size_t> delays(order.row.size());
+  for (const call_slot& s : rows.slots) {
+    calls[order.position[s.row]] += s.counted ? 1 : 0;
+  }
+  for (std::size_t k = 0; k < order.row.size(); ++k) {
+    const layer_row& r = rows.rows[order.row[k]];
+    delays[k] = static_cast<std::size_t>(r.own.count + r.calls.graph_launches);
+  }
+  std::vector<std::size_t> kernels;
+  for (const kernel_row& k : rows.kernels) {
+    kernels.push_back(static_cast<std::size_t>(k.own.count));
+  }
+  for (const auto* most : {&calls, &delays, &delays, &kernels, &kernels, &kernels}) {
+    statistics_.emplace_back(*most);
+  }
+  each([&](sample what, std::size_t row, time_ns value) { statistics(what).add(row, value); },
+       [&](std::uint32_t kernel, std::uint32_t call) {
+         launches_[kernel].add(from.calls.kind(call), from.calls.end(call) - from.calls.begin(call));
+       });
+}
+
+template <class Value, class Launch>
+void samples::each(const Value& value, const Launch& launch) {
+  const activity_table& a = from_.activities;
+  const row_table& rows = from_.rows;
+  const activity_columns& columns = from_.source.activities;
+  for (std::size_t s = 0; s < rows.slots.size(); ++s) {
+    if (rows.slots[s].counted) {
+      value(sample::layer_call, order_.position[rows.slots[s].row], slot_times_[s]);
+    }
+  }
+  const auto delays = [&](std::uint32_t call, time_ns start, std::uint32_t row, std::uint32_t kernel) {
+    launch(kernel, call);
+    const time_ns latency = start - from_.calls.begin(call);
+    const time_ns queue = start - from_.calls.end(call);
+    if (latency >= 0) {
+      value(sample::layer_latency, order_.position[row], latency);
+      value(sample::kernel_latency, kernel, latency);
+    }
+    if (queue > 0) {
+      value(sample::layer_queue, order_.position[row], queue);
+      value(sample::kernel_queue, kernel, queue);
     }
   };
-  each([&](std::uint32_t row, time_ns) { samples.latency.count(row); },
-       [&](std::uint32_t row, time_ns) { samples.queue.count(row); });
-  samples.latency.allocate();
-  samples.queue.allocate();
-  each([&](std::uint32_t row, time_ns delay) { samples.latency.add(row, delay); },
-       [&](std::uint32_t row, time_ns delay) { samples.queue.add(row, delay); });
-  return samples;
+  for (std::uint32_t pos = 0; pos < a.record.size(); ++pos) {
+    const time_ns begin = clamp_time(columns.begin[a.record[pos]]);
+    const std::uint32_t kernel = from_.sweep.kernel[pos];
+    value(sample::kernel_duration, kernel, clamp_time(columns.end[a.record[pos]]) - begin);
+    const std::uint32_t c = a.call[pos];
+    if (c != none && a.first_of_call[c] == pos && from_.calls.kind(c) == call_kind::launch &&
+        from_.calls.is_counted(c)) {
+      delays(c, begin, rows.slots[a.slot[pos]].row, kernel);
+    }
+  }
+  for (std::size_t l = 0; l < a.graph_launches.size(); ++l) {
+    const std::uint32_t call = a.graph_launches[l].call;
+    if (const std::uint32_t first = a.first_of_call[call]; first != none) {
+      delays(call, clamp_time(columns.begin[a.record[first]]), from_.graph_rows[l],
+             from_.sweep.kernel[first]);
+    }
+  }
+}
+
+void samples::deliver() {
+  each([&](sample what, std::size_t row, time_ns value) { statistics(what).collect(row, value); },
+       [](std::uint32_t, std::uint32_t) {});
+  for (const order_record& o : orders_) {
+    *o.to = statistics(o.what).get(o.number);
+  }
+  orders_.clear();
 }
 
 }  // namespace analysis

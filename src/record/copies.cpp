@@ -10,21 +10,31 @@
 #include <cstdint>
 #include <cstring>
 
+#define VARVE_TEXT(value) #value
+#define VARVE_VALUE_TEXT(value) VARVE_TEXT(value)
+
+// An ELF note (System V ABI, "Note Section"): survives stripping and hidden visibility, and is found in every
+// loaded module without symbols, environment variables or files. In assembly, since a sanitizer would pad a
+// variable.
+asm(R"(
+  .pushsection .note.varve, "a", %note
+  .balign 4
+  .hidden varve_own_note_
+  .globl varve_own_note_
+varve_own_note_:
+  .long 6, 4, 1
+  .asciz "varve"
+  .balign 4
+  .long )" VARVE_VALUE_TEXT(VARVE_VERSION) R"(
+  .popsection
+)");
+extern "C" __attribute__((visibility("hidden"))) const char varve_own_note_[];
+
 namespace varve::record {
 
 namespace {
 
-// An ELF note (System V ABI, "Note Section"): survives stripping and hidden visibility, and is found in every
-// loaded module without symbols, environment variables or files.
-struct note {
-  ElfW(Nhdr) header;
-  char name[8];
-  std::uint32_t version;
-};
 constexpr std::uint32_t note_type = 1;
-
-__attribute__((section(".note.varve"), used, aligned(4)))
-const note own_note = {{6, sizeof(std::uint32_t), note_type}, "varve\0", VARVE_VERSION};
 
 struct search {
   std::vector<std::string> found;
@@ -48,7 +58,7 @@ void scan_notes(const char* at, const char* end, const char* module, search& out
       return;
     }
     if (header.n_type == note_type && header.n_namesz == 6 && std::memcmp(name, "varve", 6) == 0 &&
-        header.n_descsz == sizeof(std::uint32_t) && at != reinterpret_cast<const char*>(&own_note)) {
+        header.n_descsz == sizeof(std::uint32_t) && at != varve_own_note_) {
       std::uint32_t version = 0;
       std::memcpy(&version, name + name_bytes, sizeof version);
       out.found.push_back(describe(module, version));

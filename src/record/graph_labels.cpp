@@ -107,6 +107,9 @@ void graph_labels::clear() noexcept {
   s.doomed.clear();
 }
 
+void graph_labels::lock() noexcept { state().mutex.lock(); }
+void graph_labels::unlock() noexcept { state().mutex.unlock(); }
+
 bool graph_labels::resolve(std::uint64_t node, trace& into, graph_node& record, std::uint64_t& captured_in) {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};

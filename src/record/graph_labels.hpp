@@ -27,6 +27,9 @@ class graph_labels {
   void destroy(std::uint64_t node, bool later) noexcept;
   void purge() noexcept;
   void clear() noexcept;
+  /// Around a fork.
+  void lock() noexcept;
+  void unlock() noexcept;
 
   /// The node as a trace's record, its path interned there, and the token of the range it was captured in.
   /// False when nothing is known of it.

@@ -86,6 +86,9 @@ void chunk_pool::give(chunk* c) noexcept {
   }
 }
 
+void chunk_pool::lock() noexcept { state().mutex.lock(); }
+void chunk_pool::unlock() noexcept { state().mutex.unlock(); }
+
 inline void thread_log::write_one(const slot& s) noexcept {
   *cursor_ = s;
   ++cursor_;

@@ -12,17 +12,30 @@
 
 namespace varve::record {
 
+namespace {
+
+struct name_table {
+  std::mutex mutex;
+  std::set<std::string, std::less<>> names;
+};
+
+name_table& table() noexcept {
+  static auto* const leaked = new name_table;  // outlives every thread and static destructor
+  return *leaked;
+}
+
+}  // namespace
+
+void lock_names() noexcept { table().mutex.lock(); }
+void unlock_names() noexcept { table().mutex.unlock(); }
+
 const char* intern_name(std::string_view text) noexcept {
-  struct table {
-    std::mutex mutex;
-    std::set<std::string, std::less<>> names;
-  };
-  static auto* const leaked = new table;
-  const std::lock_guard lock{leaked->mutex};
+  name_table& t = table();
+  const std::lock_guard lock{t.mutex};
   try {
-    auto found = leaked->names.find(text);
-    if (found == leaked->names.end()) {
-      found = leaked->names.emplace(text).first;
+    auto found = t.names.find(text);
+    if (found == t.names.end()) {
+      found = t.names.emplace(text).first;
     }
     return found->c_str();
   } catch (const std::bad_alloc&) {

@@ -11,6 +11,9 @@ namespace varve::record {
 
 /// The one copy of `text`. Thread safe; "" when there is no memory for it.
 const char* intern_name(std::string_view text) noexcept;
+/// Around a fork.
+void lock_names() noexcept;
+void unlock_names() noexcept;
 
 }  // namespace varve::record
 

@@ -14,7 +14,13 @@ namespace varve::record::nvtx {
 
 namespace {
 
-nvtxDomainHandle_t domain = nullptr;
+nvtxDomainHandle_t the_domain = nullptr;
+
+// Markers read the state relaxed. Whoever saw in it that a tool is attached must also see what attaching did.
+nvtxDomainHandle_t domain() noexcept {
+  static_cast<void>(__atomic_load_n(&varve_state_, __ATOMIC_ACQUIRE));
+  return the_domain;
+}
 
 nvtxEventAttributes_t attributes(const char* name, std::int32_t index) noexcept {
   nvtxEventAttributes_t a{};
@@ -33,23 +39,23 @@ nvtxEventAttributes_t attributes(const char* name, std::int32_t index) noexcept 
 
 // Without a tool NVTX gives no domain.
 bool attach() noexcept {
-  domain = nvtxDomainCreateA("varve");
-  return domain != nullptr;
+  the_domain = nvtxDomainCreateA("varve");
+  return the_domain != nullptr;
 }
 
 void push(const char* name, std::int32_t index) noexcept {
   const nvtxEventAttributes_t a = attributes(name, index);
-  nvtxDomainRangePushEx(domain, &a);
+  nvtxDomainRangePushEx(domain(), &a);
 }
 
-void pop() noexcept { nvtxDomainRangePop(domain); }
+void pop() noexcept { nvtxDomainRangePop(domain()); }
 
 std::uint64_t start(const char* name, std::int32_t index) noexcept {
   const nvtxEventAttributes_t a = attributes(name, index);
-  return nvtxDomainRangeStartEx(domain, &a);
+  return nvtxDomainRangeStartEx(domain(), &a);
 }
 
-void end(std::uint64_t id) noexcept { nvtxDomainRangeEnd(domain, id); }
+void end(std::uint64_t id) noexcept { nvtxDomainRangeEnd(domain(), id); }
 
 #else
 

@@ -104,6 +104,9 @@ void log_registry::recycle(thread_log& log) noexcept {
   s.reusable.push_back(&log);
 }
 
+void log_registry::lock() noexcept { state().mutex.lock(); }
+void log_registry::unlock() noexcept { state().mutex.unlock(); }
+
 const slot* log_cursor::next() noexcept {
   for (;;) {
     chunk* current = log_.first_.load(std::memory_order_acquire);

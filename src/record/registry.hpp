@@ -27,6 +27,9 @@ class log_registry {
   thread_log* find(std::uint32_t number) noexcept;
   /// The log's thread has ended: another may take it over, and write on behind what was not read yet.
   void recycle(thread_log& log) noexcept;
+  /// Around a fork.
+  void lock() noexcept;
+  void unlock() noexcept;
 };
 extern log_registry& registry;
 

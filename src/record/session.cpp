@@ -7,17 +7,21 @@
 #include "record/copies.hpp"
 #include "record/graph_labels.hpp"
 #include "record/host.hpp"
+#include "record/names.hpp"
 #include "record/nvtx.hpp"
 #include "record/registry.hpp"
 #include "record/session_state.hpp"
 #include "record/store.hpp"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 namespace varve {
@@ -28,11 +32,10 @@ namespace {
 
 /// What there is one of in a process. Leaked: markers may come during static destruction.
 struct process_state {
-  std::mutex mutex;              // guards what follows; held while draining
-  std::optional<store> records;  // of the running session
+  std::mutex mutex;                // guards what follows; held while draining
+  std::unique_ptr<store> records;  // of the running session
   clock_anchor started;
   clock_mapping clock;
-  bool forked = false;  // in the child of a process that had a session
 
   std::mutex wake_mutex;
   std::condition_variable wake;
@@ -45,12 +48,31 @@ process_state& process() noexcept {
   return *leaked;
 }
 
-// The reader's thread does not exist in a child: it records nothing, and says so when asked.
+// Around a fork all locks are held, so that the child finds none taken by a thread that it does not have.
+void before_fork() noexcept {
+  process().mutex.lock();
+  process().wake_mutex.lock();
+  registry.lock();
+  pool.lock();
+  labels_of_graphs().lock();
+  lock_names();
+}
+
+void after_fork() noexcept {
+  unlock_names();
+  labels_of_graphs().unlock();
+  pool.unlock();
+  registry.unlock();
+  process().wake_mutex.unlock();
+  process().mutex.unlock();
+}
+
+// The session and its reader stay with the parent; the child may start a session of its own.
 void in_child() noexcept {
-  const std::uint32_t state = __atomic_and_fetch(
-      &varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING | VARVE_STATE_ARMED}, __ATOMIC_RELAXED);
-  static_cast<void>(state);
-  process().forked = true;
+  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELAXED);
+  static_cast<void>(
+      process().records.release());  // what the parent's threads were writing is not ours to free
+  after_fork();
 }
 
 // Drains now and then, and when markers say that memory runs low.
@@ -83,7 +105,7 @@ void wake_reader() noexcept {
     }
     p.woken = true;
   }
-  p.wake.notify_one();
+  p.wake.notify_all();  // a child inherits a waiter that never wakes
 }
 
 clock_mapping session_clock() noexcept {
@@ -104,12 +126,22 @@ void drain_before_unload() noexcept {
   }
 }
 
+// Threads that end and processes that fork call back into this module: once active it must not be unloaded
+// with the plugin that brought it along. Executables are not found by their name, and stay anyway.
+void stay_loaded() noexcept {
+  Dl_info self;
+  if (::dladdr(reinterpret_cast<const void*>(&varve_version), &self) != 0 && self.dli_fname != nullptr) {
+    static_cast<void>(::dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+  }
+}
+
 void activate() noexcept {
   static const bool once = [] {
+    stay_loaded();
     const bool tool = nvtx::attach();
-    pthread_atfork(nullptr, nullptr, in_child);
+    pthread_atfork(before_fork, after_fork, in_child);
     if (tool) {
-      __atomic_or_fetch(&varve_state_, VARVE_STATE_NVTX, __ATOMIC_RELAXED);
+      __atomic_or_fetch(&varve_state_, VARVE_STATE_NVTX, __ATOMIC_RELEASE);
     }
     __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_FRESH}, __ATOMIC_RELAXED);
     return true;
@@ -156,10 +188,11 @@ struct session::impl {
   std::thread reader;
   std::vector<std::string> copies;
   bool running = false;
+  pid_t owner = 0;                     // the process that started it
   std::vector<collector_status> last;  // as they were at the stop
 
-  void start() noexcept;
-  void begin_recording();
+  void start(int headers) noexcept;
+  void begin_recording(int headers);
   trace stop(bool keep);
   void say(log_level level, std::string_view text) const noexcept;
   [[nodiscard]] std::vector<collector_status> collectors() const;
@@ -176,9 +209,9 @@ void session::impl::say(log_level level, std::string_view text) const noexcept {
   }
 }
 
-void session::impl::start() noexcept {
+void session::impl::start(int headers) noexcept {
   try {
-    begin_recording();
+    begin_recording(headers);
   } catch (const std::exception& e) {
     error = std::string{"the session could not start: "} + e.what();
   }
@@ -187,7 +220,13 @@ void session::impl::start() noexcept {
   }
 }
 
-void session::impl::begin_recording() {
+void session::impl::begin_recording(int headers) {
+  if (headers / 100 != VARVE_VERSION / 100) {
+    error = "this program was compiled against varve " + std::to_string(headers / 10000) + '.' +
+            std::to_string(headers / 100 % 100) + " and loaded varve " + std::to_string(VARVE_VERSION_MAJOR) +
+            '.' + std::to_string(VARVE_VERSION_MINOR) + ": build and run it with the same version";
+    return;
+  }
   record::activate();
   record::process_state& p = process();
   copies = record::other_copies();
@@ -196,10 +235,6 @@ void session::impl::begin_recording() {
   }
   {
     const std::lock_guard lock{p.mutex};
-    if (p.forked) {
-      error = "this process was forked while varve was active: start sessions in the parent, or after exec";
-      return;
-    }
     if (p.records) {
       error = "another session is running in this process: stop it before starting this one";
       return;
@@ -208,7 +243,9 @@ void session::impl::begin_recording() {
     record::current_epoch.fetch_add(1, std::memory_order_release);
     marker_ns = record::measure_marker_ns();
     p.started = record::read_anchor();
-    p.records.emplace(record::current_epoch.load(), p.started.ticks, options.trace_memory);
+    p.records =
+        std::make_unique<record::store>(record::current_epoch.load(), p.started.ticks, options.trace_memory);
+    owner = ::getpid();
     p.stopping = false;
     p.woken = false;
   }
@@ -238,7 +275,13 @@ std::vector<collector_status> session::impl::collectors() const {
   if ((varve_load_state_() & VARVE_STATE_NVTX) != 0) {
     out.push_back({"nvtx", "", collector_state::running, "a tool is attached: markers go to it too"});
   }
-  for (const std::string& copy : copies) {
+  std::vector<std::string> seen = copies;  // at the start; plugins may have come since
+  for (std::string& copy : record::other_copies()) {
+    if (std::find(seen.begin(), seen.end(), copy) == seen.end()) {
+      seen.push_back(std::move(copy));
+    }
+  }
+  for (const std::string& copy : seen) {
     out.push_back({"second copy of varve", "", collector_state::unavailable,
                    copy + ": its markers are not recorded; link it against the shared library"});
   }
@@ -264,13 +307,15 @@ trace session::impl::stop(bool keep) {
     }
     return out;
   }
-  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
-  record::process_state& p = process();
-  if (p.forked) {
-    reader.detach();  // it exists in the parent only
+  if (owner != ::getpid()) {
+    static_cast<void>(
+        new std::thread{std::move(reader)});  // it exists in the parent only: leaked, not joined
     running = false;
+    out.lose("session left with the parent process: a forked child starts its own", "session");
     return out;
   }
+  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
+  record::process_state& p = process();
   for (const auto& c : options.collectors) {
     c->stop();
   }
@@ -279,14 +324,16 @@ trace session::impl::stop(bool keep) {
       const std::lock_guard lock{p.wake_mutex};
       p.stopping = true;
     }
-    p.wake.notify_one();
+    p.wake.notify_all();
     reader.join();
   }
   const std::lock_guard lock{p.mutex};
+  if (keep) {
+    p.records->drain(UINT64_MAX);  // also what threads wrote that were about to when recording stopped
+  }
   const record::clock_anchor end = record::read_anchor();
   p.clock = record::clock_mapping{p.started, end};
   if (keep) {
-    p.records->drain();
     const std::size_t records = p.records->records();
     out = p.records->take(p.clock, end.ticks);
     for (const auto& c : options.collectors) {
@@ -307,11 +354,11 @@ trace session::impl::stop(bool keep) {
   return out;
 }
 
-session::session(session_options options) noexcept {
+session::session(session_options options, int headers) noexcept {
   try {
     impl_ = std::make_unique<impl>();
     impl_->options = std::move(options);
-    impl_->start();
+    impl_->start(headers);
   } catch (...) {
     impl_.reset();  // no memory for a session: status() says so
   }
@@ -341,13 +388,13 @@ trace session::stop() { return impl_ != nullptr ? impl_->stop(true) : trace{}; }
 
 trace session::snapshot() {
   trace out;
-  if (impl_ == nullptr || !impl_->running) {
+  if (impl_ == nullptr || !impl_->running || impl_->owner != ::getpid()) {
     return out;
   }
   record::process_state& p = process();
   const std::lock_guard lock{p.mutex};
-  p.records->drain();
   const record::clock_anchor now = record::read_anchor();
+  p.records->drain(now.ticks);
   out = p.records->copy({p.started, now}, now.ticks);
   impl_->describe(out, p.records->records());
   return out;
@@ -366,7 +413,7 @@ session_status session::status() const {
   out.collectors = impl_->running ? impl_->collectors() : impl_->last;
   record::process_state& p = process();
   const std::lock_guard lock{p.mutex};
-  if (impl_->running && p.records) {
+  if (impl_->running && impl_->owner == ::getpid()) {
     out.losses = p.records->losses();
   }
   return out;

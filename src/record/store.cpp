@@ -38,23 +38,27 @@ store::log_state& store::state(std::uint32_t number) {
   return logs_[number - 1];
 }
 
-void store::drain() {
+void store::drain(std::uint64_t until) {
   refused_threads_ += registry.take_refused();
   const std::uint32_t logs = registry.size();
   state(std::max(logs, 1U));
   for (std::uint32_t number = 1; number <= logs; ++number) {
-    drain_log(number, UINT64_MAX);
+    drain_log(number, UINT64_MAX, until);
   }
 }
 
-// Reads a log to its end, or until the range with serial `until_serial` is known.
-void store::drain_log(std::uint32_t number, std::uint64_t until_serial) {
+// Reads a log to its end, to the first event after `until`, or until the range with serial `until_serial` is
+// known.
+void store::drain_log(std::uint32_t number, std::uint64_t until_serial, std::uint64_t until) {
   thread_log* const log = registry.find(number);
   if (log == nullptr) {
     return;
   }
   log_cursor cursor{*log};
   while (const slot* e = cursor.next()) {
+    if (has_ticks(*e) && rest_of(*e) > until) {
+      return;
+    }
     // An event that hands over from another thread may read on in other logs, so move past it first.
     slot copy[4];
     const std::uint32_t size = slots_of(*e);
@@ -251,7 +255,7 @@ std::uint32_t store::range_of(std::uint64_t token) {
     return none;
   }
   if (serial >= state(number).first_serial + state(number).ranges.size()) {
-    drain_log(number, serial);
+    drain_log(number, serial, UINT64_MAX);
   }
   const log_state& s = state(number);
   if (serial >= s.first_serial && serial - s.first_serial < s.ranges.size()) {

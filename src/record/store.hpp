@@ -24,8 +24,9 @@ class store {
   /// Keeps the events of session `epoch`, which began at `begin`, in about `memory` bytes at most.
   store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory);
 
-  /// Reads all that the logs hold.
-  void drain();
+  /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
+  /// up.
+  void drain(std::uint64_t until = now());
   /// Names seen so far may be overwritten: their module is about to go.
   void forget_addresses() { names_.clear(); }
   /// The trace until now, in nanoseconds; what is open ends at `end` ticks and says so.
@@ -65,7 +66,7 @@ class store {
 
   static log_counts read_counts(thread_log& log) noexcept;
   log_state& state(std::uint32_t number);
-  void drain_log(std::uint32_t number, std::uint64_t until_serial);
+  void drain_log(std::uint32_t number, std::uint64_t until_serial, std::uint64_t until);
   void handle(log_state& s, const slot* e);
   void begin(log_state& s, range_kind kind, const char* name, std::int32_t index, std::uint64_t ticks);
   void end_innermost(log_state& s, std::uint64_t ticks);

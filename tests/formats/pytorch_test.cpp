@@ -98,8 +98,8 @@ TEST_F(pytorch_test, adds_the_base_time_wherever_it_stands) {
   const std::string events = R"("traceEvents": [)" + kernel("1428625731896.179", "1") + "," +
                              call("cudaLaunchKernel", "5") + "," + annotation("a", 3, 9) + "]";
   const std::string base = R"("baseTimeNanoseconds": 1751410836000000000)";
-  for (const std::string& json : {"{" + base + "," + events + "}", "{" + events + "," + base + "}"}) {
-    const varve::trace t = read(json);
+  for (const auto& [first, second] : {std::pair{base, events}, std::pair{events, base}}) {
+    const varve::trace t = read("{" + first + "," + second + "}");
     EXPECT_EQ(t.activities.begin.at(0), 1751410836000000000 + 1428625731896179);
     EXPECT_EQ(t.calls.begin.at(0), 1751410836000000000 + 5000);
     EXPECT_EQ(t.ranges.at(0).begin, 1751410836000000000 + 3000);

@@ -3,15 +3,19 @@
 //
 // Traces that other people recorded on real GPUs, against values that independent scripts computed: every
 // number below is from REFERENCE.md beside the traces (times there in µs with three decimals, here in ns).
-// The sums here are made from the trace's records by the plainest code that can be.
+// The sums here are made from the trace's records by the plainest code that can be; then analyze() must
+// agree.
 #include <varve/io.hpp>
+#include <varve/report.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <ostream>
 #include <set>
 #include <string>
 #include <tuple>
@@ -65,8 +69,9 @@ struct stream_facts {
   }
 };
 
-void PrintTo(const stream_facts& f, std::ostream* out) {
-  *out << f.device << "/" << f.stream << " n=" << f.kernels << " sum=" << f.sum << " union=" << f.length;
+std::ostream& operator<<(std::ostream& out, const stream_facts& f) {
+  return out << f.device << "/" << f.stream << " n=" << f.kernels << " sum=" << f.sum
+             << " union=" << f.length;
 }
 
 struct annotation_facts {
@@ -79,9 +84,9 @@ struct annotation_facts {
   }
 };
 
-void PrintTo(const annotation_facts& f, std::ostream* out) {
-  *out << "sum=" << f.sum << " union=" << f.length << " kernels=" << f.kernels
-       << " instances=" << f.instances;
+std::ostream& operator<<(std::ostream& out, const annotation_facts& f) {
+  return out << "sum=" << f.sum << " union=" << f.length << " kernels=" << f.kernels
+             << " instances=" << f.instances;
 }
 
 bool launches(varve::call_kind kind) {
@@ -105,7 +110,7 @@ struct facts {
     std::map<std::string, intervals> by_annotation;
     std::map<std::size_t, std::int64_t> by_graph_launch;
     std::vector<time_ns> latencies;
-    intervals kernels_;
+    intervals every_kernel;
     for (std::size_t i = 0; i < t.activities.size(); ++i) {
       const std::pair<time_ns, time_ns> when{t.activities.begin[i], t.activities.end[i]};
       const varve::stream_info& stream = t.streams[t.activities.stream[i]];
@@ -115,13 +120,14 @@ struct facts {
       } else if (t.activities.kind[i] == varve::activity_kind::set) {
         ++sets;
       }
+      const auto found = calls.find(t.activities.correlation[i]);
+      unmatched += found == calls.end() ? 1 : 0;
       if (t.activities.kind[i] != varve::activity_kind::kernel) {
         continue;
       }
-      kernels_.push_back(when);
+      every_kernel.push_back(when);
       by_device[stream.device].push_back(when);
       by_stream[{stream.device, stream.stream}].push_back(when);
-      const auto found = calls.find(t.activities.correlation[i]);
       if (found == calls.end()) {
         continue;
       }
@@ -144,8 +150,8 @@ struct facts {
         by_annotation[name].push_back(when);
       }
     }
-    kernels = static_cast<std::int64_t>(kernels_.size());
-    kernel_sum = sum(kernels_);
+    kernels = static_cast<std::int64_t>(every_kernel.size());
+    kernel_sum = sum(every_kernel);
     for (const auto& [device, all] : by_device) {
       kernel_union.emplace_back(device, length_of_union(all));
       all_union.emplace_back(device, length_of_union(all_by_device[device]));
@@ -196,6 +202,7 @@ struct facts {
   time_ns launch_time = 0;
   std::int64_t joined = 0;
   std::int64_t joined_to_any_call = 0;
+  std::int64_t unmatched = 0;  // kernels, copies and sets without a call
   std::int64_t graph_launches = 0;
   std::int64_t graph_kernels = 0;
   std::int64_t graph_launches_without_kernels = 0;
@@ -208,6 +215,102 @@ struct facts {
   std::int64_t annotation_events = 0;
   std::map<std::string, annotation_facts> annotations;
 };
+
+/// What analyze() makes of the trace, beside what was added up above.
+void expect_analyzed_alike(const varve::trace& t, const facts& f) {
+  const varve::report r = varve::analyze(t);
+
+  std::vector<std::pair<std::uint32_t, time_ns>> kernel_union;
+  std::vector<std::pair<std::uint32_t, time_ns>> busy;
+  std::vector<stream_facts> streams;
+  std::int64_t kernels = 0;
+  time_ns kernel_time = 0;
+  for (const varve::device_row& d : r.devices) {
+    if (d.kernels > 0) {
+      kernel_union.emplace_back(d.device.id, d.kernel_union);
+      busy.emplace_back(d.device.id, d.busy);
+    }
+    kernels += d.kernels;
+    kernel_time += d.kernel_time;
+    for (const auto& s : d.streams) {
+      if (s.kernels > 0) {  // REFERENCE lists streams of kernels
+        streams.push_back({d.device.id, s.stream.stream, s.kernels, s.kernel_time, s.kernel_union});
+      }
+    }
+  }
+  EXPECT_EQ(kernel_union, f.kernel_union);
+  EXPECT_EQ(busy, f.all_union);
+  EXPECT_EQ(kernels, f.kernels);
+  EXPECT_EQ(kernel_time, f.kernel_sum);
+  EXPECT_THAT(streams, testing::UnorderedElementsAreArray(f.streams));
+
+  // Trees of layers, and work outside any layer: all there is.
+  std::int64_t launch_calls = 0;
+  std::int64_t graph_launches = 0;
+  time_ns launch_time = 0;
+  std::int64_t latency_count = 0;
+  time_ns latency_min = std::numeric_limits<time_ns>::max();
+  for (const varve::row& row : r.layers) {
+    if (row.parent == varve::none) {
+      launch_calls += row.inclusive.launches;
+      graph_launches += row.inclusive.graph_launches;
+      launch_time += row.inclusive.launch_time;
+      latency_count += row.launch_latency.count;
+      if (row.launch_latency.count > 0) {
+        latency_min = std::min(latency_min, row.launch_latency.min);
+      }
+    }
+  }
+  EXPECT_EQ(launch_calls, f.launch_calls);
+  EXPECT_EQ(graph_launches, f.graph_launches);
+  EXPECT_EQ(launch_time, f.launch_time);
+  EXPECT_EQ(latency_count, f.latency_count + f.graph_launches);  // one for each graph's first node too
+  EXPECT_EQ(latency_min, f.latency_min);
+  EXPECT_EQ(r.quality.negative_delays, f.latency_negative);
+  EXPECT_EQ(r.quality.graph_launches_without_kernels, f.graph_launches_without_kernels);
+  EXPECT_EQ(r.quality.activities, f.kernels + f.copies + f.sets);
+  EXPECT_EQ(r.quality.unmatched, f.unmatched);
+  EXPECT_EQ(r.quality.untimed, 0);
+
+  // The rows by label: one each phase, here added up. Steps are passes and have phase rows instead.
+  std::map<std::string, annotation_facts> labels;
+  std::set<std::string> with_copies;
+  for (const varve::row& row : r.labels) {
+    annotation_facts& label = labels[row.label];
+    label.sum += row.inclusive.kernel_time;
+    label.length += row.inclusive.gpu_time;
+    label.kernels += row.inclusive.kernels;
+    label.instances += row.inclusive.calls;
+    if (row.inclusive.copies + row.inclusive.sets > 0) {
+      with_copies.insert(row.label);
+    }
+  }
+  annotation_facts steps;
+  std::int64_t passes = 0;
+  for (const auto& [name, expected] : f.annotations) {
+    if (name.rfind("ProfilerStep#", 0) == 0) {
+      steps.sum += expected.sum;
+      steps.kernels += expected.kernels;
+      ++passes;
+      continue;
+    }
+    annotation_facts label = labels[name];
+    if (with_copies.count(name) > 0) {
+      label.length = expected.length;  // GPU time takes in copies and sets, REFERENCE's union kernels only
+    }
+    EXPECT_EQ(label, expected) << name;
+  }
+  EXPECT_EQ(labels.size() + static_cast<std::size_t>(passes), f.annotations.size());
+  for (const varve::phase_row& phase : r.phases) {
+    if (phase.phase == "ProfilerStep" && phase.total.kernels > 0) {
+      EXPECT_EQ(phase.passes, passes);
+      EXPECT_EQ(phase.total.kernel_time, steps.sum);
+      EXPECT_EQ(phase.total.kernels, steps.kernels);
+      steps = {};
+    }
+  }
+  EXPECT_EQ(steps.kernels, 0) << "no row of the steps";
+}
 
 class real_pytorch : public testing::Test {
  protected:
@@ -248,6 +351,7 @@ TEST_F(real_pytorch, h100_transformer_block) {
   EXPECT_EQ(f.annotations["MLP"], (annotation_facts{138'000, 138'000, 9, 3}));
   EXPECT_EQ(f.annotations["ProfilerStep#7"], (annotation_facts{131'000, 131'000, 16, 1}));
   EXPECT_EQ(f.annotations["ProfilerStep#6"], (annotation_facts{130'000, 130'000, 16, 1}));
+  expect_analyzed_alike(t, f);
   EXPECT_EQ(t.clock_error, 1000);  // whole microseconds
   ASSERT_EQ(t.devices.size(), 8U);
   EXPECT_EQ(t.devices[0].name, "NVIDIA H100 80GB HBM3");
@@ -277,6 +381,11 @@ TEST_F(real_pytorch, h100_qwen_whose_first_kernels_were_launched_before_the_wind
   EXPECT_EQ(f.latency_negative, 0);
   EXPECT_EQ(f.annotation_events, 1);
   EXPECT_EQ(f.annotations["ProfilerStep#6"], (annotation_facts{31'760'058, 31'760'058, 1029, 1}));
+  expect_analyzed_alike(t, f);
+  // 1465 − 1029 kernels, and 241 sets of which 168 were called in the window.
+  const varve::report r = varve::analyze(t);
+  EXPECT_EQ(r.quality.unmatched, 436 + 73);
+  EXPECT_EQ(r.phases.at(0).launch_latency.p50, 1'206'173);
   EXPECT_EQ(t.clock_error, 0);
   // baseTimeNanoseconds 1751410836000000000, which stands behind the events; ts 1428625731896.179 of the
   // step.
@@ -312,6 +421,8 @@ TEST_F(real_pytorch, b200_vllm_prefill_whose_kernels_overlap_on_one_stream) {
   EXPECT_EQ(f.annotations["nccl:_all_gather_base"], (annotation_facts{21'953, 21'953, 1, 1}));
   EXPECT_EQ(f.annotations["## Call CompiledFxGraph fud64jsrxcxliekg7lptyw24yz5k3oa65b73wjfbhz6j2fg6ouu7 ##"],
             (annotation_facts{1984, 1984, 1, 1}));
+  expect_analyzed_alike(t, f);
+  EXPECT_EQ(varve::analyze(t).quality.unmatched, 0);
   EXPECT_THAT(t.source, testing::EndsWith("b200-vllm-prefill.pt.trace.json.gz (rank 0 of 8, backend nccl)"));
   EXPECT_EQ(t.devices.size(), 8U);
   EXPECT_TRUE(t.losses.empty());
@@ -350,6 +461,7 @@ TEST_F(real_pytorch, v100_cuda_graphs_on_three_streams) {
   EXPECT_EQ(f.annotations["## forward:over_arch ##"], (annotation_facts{102'663'000, 102'659'000, 2088, 6}));
   EXPECT_EQ(f.annotations["nccl:all_reduce"], (annotation_facts{80'480'000, 80'480'000, 18, 18}));
   EXPECT_EQ(f.annotations["## alltoall_bwd_single ##"], (annotation_facts{57'460'000, 57'460'000, 6, 6}));
+  expect_analyzed_alike(t, f);
   EXPECT_TRUE(t.losses.empty());
 }
 
@@ -383,6 +495,7 @@ TEST_F(real_pytorch, two_ranks_without_device_properties) {
   EXPECT_EQ(f0.annotations["ProfilerStep#552"], (annotation_facts{188'386'000, 186'093'000, 314, 1}));
   EXPECT_EQ(f0.annotations["nccl:all_to_all"], (annotation_facts{182'403'000, 182'403'000, 4, 4}));
   EXPECT_EQ(f0.annotations["ProfilerStep#551"], (annotation_facts{172'252'000, 156'729'000, 319, 1}));
+  expect_analyzed_alike(t0, f0);
   EXPECT_THAT(t0.source, testing::EndsWith("(rank 0 of 128, backend nccl)"));
   ASSERT_EQ(t0.devices.size(), 1U);
   EXPECT_EQ(t0.devices[0].id, 0U);
@@ -418,6 +531,7 @@ TEST_F(real_pytorch, two_ranks_without_device_properties) {
   EXPECT_EQ(f1.annotations["## forward ##"], (annotation_facts{137'389'000, 134'514'000, 339, 2}));
   EXPECT_EQ(f1.annotations["DistributedDataParallel.forward"],
             (annotation_facts{137'389'000, 134'514'000, 339, 2}));
+  expect_analyzed_alike(t1, f1);
   ASSERT_EQ(t1.devices.size(), 1U);
   EXPECT_EQ(t1.devices[0].id, 1U);
   EXPECT_TRUE(t1.losses.empty());

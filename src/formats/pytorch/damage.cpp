@@ -100,10 +100,12 @@ class scanner {
     } else {
       const std::size_t end = std::min(text_.find_first_of(" \t\r\n,:]}[{\"", at_), text_.size());
       const std::string_view word = text_.substr(at_, end - at_);
-      // Of numbers only the beginning: what they say is the reader's matter.
-      const bool number = c == '-' || (c >= '0' && c <= '9');
-      if (!number && word != "true" && word != "false" && word != "null" && word != "NaN" &&
-          word != "Infinity") {
+      const bool number = (c == '-' || (c >= '0' && c <= '9')) &&
+                          word.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
+      const bool known = number || word == "true" || word == "false" || word == "null" || word == "NaN" ||
+                         word == "Infinity";
+      const bool cut_off = end == text_.size() && !open_.empty();
+      if (!known && !cut_off) {
         damaged("expected a value");
         return;
       }

@@ -36,7 +36,7 @@ static_assert(input::buffer::padding >= simdjson::SIMDJSON_PADDING);
 }
 
 template <class T>
-T need(simdjson::simdjson_result<T>&& result) {
+T need(simdjson::simdjson_result<T> result) {
   T value;
   if (const auto code = std::move(result).get(value)) {
     refuse(code);
@@ -136,7 +136,7 @@ class walker {
 
   void devices(json::array array) {
     for (auto result : array) {
-      json::value value = need(std::move(result));
+      json::value value = need(result);
       json::object object;
       if (!is_a(value, object)) {
         losses_.add(lost::invalid_device);
@@ -178,7 +178,7 @@ class walker {
   void events(json::array array) {
     std::uint64_t count = 0;
     for (auto result : array) {
-      json::value value = need(std::move(result));
+      json::value value = need(result);
       json::object object;
       if (!is_a(value, object)) {
         losses_.add(lost::not_an_object);
@@ -337,7 +337,7 @@ class walker {
     std::size_t n = 0;
     bool good = true;
     for (auto result : array) {
-      json::value element = need(std::move(result));
+      json::value element = need(result);
       const auto number = whole(token_of(element), 0xFFFFFFFFU);
       good &= n < 3 && number.has_value();
       if (good) {

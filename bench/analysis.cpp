@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What analyze() costs against a memcpy of the trace's columns into fresh memory (goal 5). The trace is that
+// of an engine that decodes: passes of 32 layers with 10 kernels each.
+#include <varve/report.hpp>
+#include <varve/trace.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include "goals.hpp"
+
+namespace {
+
+constexpr int layers = 32;
+constexpr int kernels_a_layer = 10;
+
+varve::trace decode_trace(std::int64_t kernels) {
+  varve::trace t;
+  t.calls.reserve(static_cast<std::size_t>(kernels));
+  t.activities.reserve(static_cast<std::size_t>(kernels));
+  const std::uint16_t thread = t.intern_thread(1);
+  const std::uint16_t stream = t.intern_stream({0, 1, 7});
+  std::vector<std::uint32_t> names;
+  for (int k = 0; k < kernels_a_layer; ++k) {
+    names.push_back(t.strings.intern("kernel_" + std::to_string(k)));
+  }
+  const std::uint32_t decode =
+      t.labels.intern({varve::none, t.strings.intern("decode"), varve::no_index, varve::range_kind::phase});
+  varve::time_ns host = 1'000'000'000;
+  varve::time_ns device = host;
+  std::uint32_t correlation = 1;
+  while (correlation <= kernels) {
+    const auto pass = static_cast<std::uint32_t>(t.ranges.size());
+    varve::range r;
+    r.begin = host;
+    r.label = decode;
+    r.thread = thread;
+    r.kind = varve::range_kind::phase;
+    t.ranges.push_back(r);
+    for (int layer = 0; layer < layers; ++layer) {
+      varve::range l = r;
+      l.begin = host;
+      l.parent = pass;
+      l.kind = varve::range_kind::layer;
+      l.label = t.labels.intern({decode, t.strings.intern("layer"), layer, varve::range_kind::layer});
+      const auto index = static_cast<std::uint32_t>(t.ranges.size());
+      for (int k = 0; k < kernels_a_layer; ++k, ++correlation) {
+        host += 500;
+        varve::call c;
+        c.begin = host;
+        c.end = host + 4000;
+        c.correlation = correlation;
+        c.range = index;
+        c.thread = thread;
+        t.add_call(c);
+        host = c.end;
+        device = std::max(device + 800, host + 1000);  // a gap of 800 ns, or waiting for the host
+        varve::activity a;
+        a.begin = device;
+        a.end = device + 3000 + 100 * k;
+        a.correlation = correlation;
+        a.name = names[static_cast<std::size_t>(k)];
+        a.stream = stream;
+        t.add_activity(a);
+        device = a.end;
+      }
+      l.end = host;
+      t.ranges.push_back(l);
+    }
+    host += 20000;
+    t.ranges[pass].end = host;
+  }
+  return t;
+}
+
+template <class Column>
+void permute(Column& column, const std::vector<std::uint32_t>& order) {
+  Column out;
+  out.reserve(column.size());
+  for (const std::uint32_t i : order) {
+    out.push_back(column[i]);
+  }
+  column = std::move(out);
+}
+
+/// Records as buffers deliver them: runs of a few thousand in time order, the runs themselves shuffled.
+void shuffle_buffers(varve::activity_columns& a) {
+  constexpr std::size_t run = 4096;
+  std::vector<std::size_t> runs((a.size() + run - 1) / run);
+  std::iota(runs.begin(), runs.end(), std::size_t{0});
+  std::shuffle(runs.begin(), runs.end(), std::mt19937{7});
+  std::vector<std::uint32_t> order;
+  for (const std::size_t r : runs) {
+    for (std::size_t i = r * run; i < std::min((r + 1) * run, a.size()); ++i) {
+      order.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  permute(a.begin, order);
+  permute(a.end, order);
+  permute(a.correlation, order);
+  permute(a.name, order);
+  permute(a.node, order);
+  permute(a.detail, order);
+  permute(a.stream, order);
+  permute(a.kind, order);
+}
+
+/// All bytes of the columns and ranges, copied into memory that was not touched before.
+void copy_columns(const varve::trace& t) {
+  const auto copy = [](const auto& column) {
+    const std::size_t bytes = column.size() * sizeof(column[0]);
+    const auto fresh = std::make_unique_for_overwrite<char[]>(bytes);
+    std::memcpy(fresh.get(), column.data(), bytes);
+    benchmark::DoNotOptimize(fresh.get());
+  };
+  copy(t.calls.begin), copy(t.calls.end), copy(t.calls.correlation), copy(t.calls.range);
+  copy(t.calls.thread), copy(t.calls.kind), copy(t.calls.captured);
+  copy(t.activities.begin), copy(t.activities.end), copy(t.activities.correlation), copy(t.activities.name);
+  copy(t.activities.node), copy(t.activities.detail), copy(t.activities.stream), copy(t.activities.kind);
+  copy(t.ranges);
+}
+
+void add(const std::string& name, std::int64_t kernels, bool shuffled, bool analysis) {
+  benchmark::RegisterBenchmark(
+      name.c_str(),
+      [=](benchmark::State& state) {
+        varve::trace t = decode_trace(kernels);
+        if (shuffled) {
+          shuffle_buffers(t.activities);
+        }
+        std::vector<double> times;
+        for (auto _ : state) {
+          const auto begin = std::chrono::steady_clock::now();
+          if (analysis) {
+            benchmark::DoNotOptimize(varve::analyze(t));
+          } else {
+            copy_columns(t);
+          }
+          times.push_back(
+              std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+        }
+        std::sort(times.begin(), times.end());
+        state.counters["ms"] = times[times.size() / 2];
+      })
+      ->Iterations(kernels > 2'000'000 ? 3 : 9)
+      ->Repetitions(3)
+      ->Unit(benchmark::kMillisecond);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  add("memcpy of 1M", 1'000'000, false, false);
+  add("analyze 1M", 1'000'000, false, true);
+  add("analyze 1M, buffers out of order", 1'000'000, true, true);
+  add("memcpy of 5M", 5'000'000, false, false);
+  add("analyze 5M", 5'000'000, false, true);
+  return varve_bench::run(
+      argc, argv,
+      {{"5 memcpy against analyze, 1M kernels", "memcpy of 1M", "analyze 1M", "ms", 0.4, true},
+       {"5 memcpy against analyze, 5M kernels", "memcpy of 5M", "analyze 5M", "ms", 0.25, true},
+       {"5 out of order against sorted, 1M", "analyze 1M, buffers out of order", "analyze 1M", "ms", 1.25}});
+}

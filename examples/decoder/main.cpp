@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Runs the engine with a varve session around it, eager and with graphs, and prints the tokens and the
+// reports. Exit codes: 0 done, 1 failed, 2 wrong use.
+#include "cpu_backend.hpp"
+#include "generator.hpp"
+#include "options.hpp"
+
+#include <varve/varve.hpp>
+#if defined(DECODER_JSON)
+#include <varve/io.hpp>
+
+#include <fstream>
+#endif
+
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <new>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace {
+
+using token_lists = std::vector<decoder::token_list>;
+
+token_lists random_prompts(const decoder::options& o) {
+  std::mt19937_64 random{static_cast<std::uint64_t>(o.seed)};
+  token_lists prompts(static_cast<std::size_t>(o.batch));
+  for (decoder::token_list& prompt : prompts) {
+    for (std::int64_t i = 0; i < o.prompt; ++i) {
+      prompt.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(o.model.vocab)));
+    }
+  }
+  return prompts;
+}
+
+void write_json([[maybe_unused]] const varve::report& report, [[maybe_unused]] const std::string& path) {
+#if defined(DECODER_JSON)
+  std::ofstream file{path};
+  file << varve::to_json(report) << '\n';
+  if (!file.flush()) {
+    throw std::runtime_error{"cannot write " + path};
+  }
+#else
+  throw std::runtime_error{"--json needs a build with VARVE_IO=ON"};
+#endif
+}
+
+std::unique_ptr<decoder::generator> load(decoder::backend& device, const decoder::options& o,
+                                         decoder::launch_mode mode) {
+  varve::phase pass{varve::load};
+  const decoder::engine_limits limits{o.batch, o.batch * o.prompt, o.prompt + o.tokens};
+  return std::make_unique<decoder::generator>(device, o.model, limits, mode,
+                                              static_cast<std::uint64_t>(o.seed));
+}
+
+struct profiled_run {
+  token_lists tokens;
+  varve::report report;
+};
+
+/// Generates tokens with a session around the whole engine.
+profiled_run profile(decoder::backend& device, const decoder::options& o, decoder::launch_mode mode) {
+  varve::session session;
+  if (!session) {
+    throw std::runtime_error{"no session: " + session.status().error};
+  }
+  const auto engine = load(device, o, mode);
+  engine->warm_up();
+  token_lists tokens = engine->generate(random_prompts(o), o.tokens);
+  varve::trace trace = session.stop();
+  trace.live_cpu = true;  // the back end's workers share the cores with the engine's own thread
+  return {std::move(tokens), varve::analyze(trace)};
+}
+
+void print_tokens(const token_lists& generated) {
+  constexpr std::size_t shown = 16;
+  for (std::size_t i = 0; i < generated.size(); ++i) {
+    const decoder::token_list& tokens = generated[i];
+    std::cout << "sequence " << i << ':';
+    for (std::size_t t = 0; t < std::min(shown, tokens.size()); ++t) {
+      std::cout << ' ' << tokens[t];
+    }
+    std::cout << (tokens.size() > shown ? " ... (" + std::to_string(tokens.size()) + " tokens)\n" : "\n");
+  }
+}
+
+void run(const decoder::options& o) {
+  const auto device = decoder::make_cpu_backend();
+  std::optional<profiled_run> eager;
+  std::optional<profiled_run> replayed;
+  if (o.eager) {
+    eager = profile(*device, o, decoder::launch_mode::eager);
+  }
+  if (o.graphs) {
+    replayed = profile(*device, o, decoder::launch_mode::graphs);
+  }
+  const profiled_run& last = replayed ? *replayed : *eager;
+  print_tokens(last.tokens);
+  if (eager && replayed && eager->tokens != replayed->tokens) {
+    throw std::runtime_error{"graphs gave other tokens than eager launches"};
+  }
+  const std::string where = ", " + device->name() + " back end (streams are threads) ===\n\n";
+  if (eager) {
+    std::cout << "\n=== eager launches" << where << eager->report;
+  }
+  if (replayed) {
+    std::cout << "\n=== decode passes replayed as graphs" << where << replayed->report;
+  }
+  if (!o.json.empty()) {
+    write_json(last.report, o.json);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  decoder::options options;
+  try {
+    options = decoder::parse_options(argc, argv);
+  } catch (const std::invalid_argument& wrong) {
+    std::cerr << "decoder: " << wrong.what() << '\n';
+    return 2;
+  }
+  if (options.help) {
+    std::cout << decoder::usage;
+    return 0;
+  }
+  try {
+    run(options);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "decoder: not enough memory: give smaller sizes\n";
+    return 1;
+  } catch (const std::exception& failed) {
+    std::cerr << "decoder: " << failed.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "options.hpp"
+
+#include <charconv>
+#include <stdexcept>
+#include <string_view>
+
+namespace decoder {
+
+const char* const usage =
+    "usage: decoder [flags]\n"
+    "Generates tokens with a Llama-style model of random weights on CPU threads, and prints where the time\n"
+    "went, layer by layer.\n"
+    "  --preset NAME   sizes of the model: tiny, small (default) or 125m; give it before the sizes below\n"
+    "  --layers N  --hidden N  --heads N  --kv-heads N  --ffn N  --vocab N\n"
+    "  --prompt N      tokens of each prompt (128)\n"
+    "  --tokens N      tokens to generate for each prompt (48)\n"
+    "  --batch N       sequences (4)\n"
+    "  --seed N        of the weights and prompts (1)\n"
+    "  --eager         launch every kernel by itself\n"
+    "  --graph         replay decode passes as graphs; by default both ways run, one after the other\n"
+    "  --json FILE     write the report as JSON; with --eager or --graph\n"
+    "  --help\n";
+
+namespace {
+
+std::int64_t* number_of(options& o, std::string_view flag) {
+  return flag == "--layers"     ? &o.model.layers
+         : flag == "--hidden"   ? &o.model.hidden
+         : flag == "--heads"    ? &o.model.heads
+         : flag == "--kv-heads" ? &o.model.kv_heads
+         : flag == "--ffn"      ? &o.model.ffn
+         : flag == "--vocab"    ? &o.model.vocab
+         : flag == "--prompt"   ? &o.prompt
+         : flag == "--tokens"   ? &o.tokens
+         : flag == "--batch"    ? &o.batch
+         : flag == "--seed"     ? &o.seed
+                                : nullptr;
+}
+
+std::int64_t positive_number(const std::string& flag, std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > 1'000'000) {
+    throw std::invalid_argument{flag + " takes a whole number from 1 to 1000000, not '" + std::string{text} +
+                                "'"};
+  }
+  return value;
+}
+
+}  // namespace
+
+options parse_options(int argc, const char* const* argv) {
+  options o;
+  bool eager = false;
+  bool graphs = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const auto value = [&]() -> std::string_view {
+      if (i + 1 == argc) {
+        throw std::invalid_argument{flag + " needs a value"};
+      }
+      return argv[++i];
+    };
+    if (flag == "--help") {
+      o.help = true;
+    } else if (flag == "--eager") {
+      eager = true;
+    } else if (flag == "--graph") {
+      graphs = true;
+    } else if (flag == "--preset") {
+      o.model = preset(value());
+    } else if (flag == "--json") {
+      o.json = value();
+    } else if (std::int64_t* number = number_of(o, flag)) {
+      *number = positive_number(flag, value());
+    } else {
+      throw std::invalid_argument{"unknown flag '" + flag + "'; --help lists the flags"};
+    }
+  }
+  if (eager != graphs) {
+    o.eager = eager;
+    o.graphs = graphs;
+  }
+  o.model.check();
+  if (!o.json.empty() && o.eager == o.graphs) {
+    throw std::invalid_argument{"--json writes one report: add --eager or --graph"};
+  }
+  return o;
+}
+
+}  // namespace decoder

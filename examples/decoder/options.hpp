@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#ifndef DECODER_OPTIONS_HPP
+#define DECODER_OPTIONS_HPP
+
+#include "config.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace decoder {
+
+extern const char* const usage;
+
+struct options {
+  model_config model;
+  std::int64_t prompt = 128;  ///< tokens of each prompt
+  std::int64_t tokens = 48;   ///< generated for each prompt
+  std::int64_t batch = 4;     ///< sequences
+  std::int64_t seed = 1;
+  bool eager = true;
+  bool graphs = true;
+  bool help = false;
+  std::string json;  ///< path for the reports as JSON; none when empty
+};
+
+/// Throws std::invalid_argument, which names the flag and what is wrong with it.
+options parse_options(int argc, const char* const* argv);
+
+}  // namespace decoder
+
+#endif  // DECODER_OPTIONS_HPP

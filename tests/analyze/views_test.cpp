@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Labels, kernels, categories, phases, devices, requests.
+#include <gtest/gtest.h>
+
+#include "analyze/trace_builder.hpp"
+
+namespace {
+
+using namespace varve_test;
+using varve::call_kind;
+using varve::range_kind;
+
+TEST(labels, one_row_a_name_whatever_its_index_and_place) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1000);
+  for (int i = 0; i < 3; ++i) {
+    const auto layer = b.layer(pass, "layer", i, 100 * i, 100 * i + 90);
+    const auto attention = b.layer(layer, "attention", no_index, 100 * i, 100 * i + 50);
+    b.launched_kernel(attention, 100 * i, 100 * i + 1, 100 * i + 10, 100 * i + 40);
+    b.launched_kernel(layer, 100 * i + 60, 100 * i + 61, 100 * i + 70, 100 * i + 80);
+  }
+  const varve::report r = b.analyze();
+  ASSERT_EQ(r.labels.size(), 2U);
+  const varve::row& layer = row_of(r.labels, "layer", "decode");
+  EXPECT_EQ(layer.label, "layer");
+  EXPECT_EQ(layer.index, no_index);
+  EXPECT_EQ(layer.inclusive.calls, 3);
+  EXPECT_EQ(layer.inclusive.gpu_time, 120);  // 3 · (30 + 10)
+  EXPECT_EQ(layer.exclusive.gpu_time, 30);
+  EXPECT_EQ(layer.per_call.count, 3);
+  EXPECT_EQ(layer.per_call.total, 120);
+  EXPECT_EQ(layer.inclusive.launches, 6);
+  EXPECT_EQ(layer.launch_latency.count, 6);
+  EXPECT_EQ(layer.launch_latency.total, 60);
+  EXPECT_EQ(layer.inclusive.span, 270);  // 10 to 280
+  EXPECT_EQ(layer.inclusive.host_time, 270);
+  EXPECT_EQ(layer.inclusive.alone_time, 120);
+  const varve::row& attention = row_of(r.labels, "attention", "decode");
+  EXPECT_EQ(attention.inclusive.gpu_time, 90);
+  EXPECT_DOUBLE_EQ(attention.inclusive.shared_time, 90);
+  EXPECT_EQ(attention.inclusive.calls, 3);
+}
+
+TEST(labels, work_counts_once_a_name_however_often_the_name_stands_in_the_path) {
+  trace_builder b;
+  const auto second = b.stream(0, 8);
+  const auto pass = b.phase("decode", 0, 1000);
+  const auto outer = b.layer(pass, "block", 0, 0, 100);
+  const auto inner = b.layer(outer, "block", 1, 10, 90);
+  b.launched_kernel(outer, 0, 1, 10, 30);
+  b.launched_kernel(inner, 12, 13, 20, 50, "k", second);
+  const varve::report r = b.analyze();
+  ASSERT_EQ(r.labels.size(), 1U);
+  EXPECT_EQ(r.labels[0].inclusive.gpu_time, 40);  // [10, 50)
+  EXPECT_EQ(r.labels[0].inclusive.kernel_time, 50);
+  EXPECT_EQ(r.labels[0].inclusive.calls, 1);  // the outer; the inner is part of it
+  EXPECT_EQ(r.labels[0].per_call.total, 40);
+  EXPECT_EQ(r.labels[0].inclusive.alone_time, 40);  // nothing without the name ran
+  EXPECT_DOUBLE_EQ(r.labels[0].inclusive.shared_time, 40);
+  EXPECT_EQ(r.labels[0].exclusive.gpu_time, 40);  // both end in the name
+}
+
+TEST(labels, alone_is_when_all_that_runs_has_the_name) {
+  trace_builder b;
+  const auto second = b.stream(0, 8);
+  const auto third = b.stream(0, 9);
+  const auto pass = b.phase("decode", 0, 1000);
+  const auto a = b.layer(pass, "a", 0, 0, 100);
+  b.launched_kernel(b.layer(a, "x", no_index, 0, 50), 0, 1, 0, 40);
+  const auto a1 = b.layer(pass, "a", 1, 100, 200);
+  b.launched_kernel(b.layer(a1, "y", no_index, 100, 150), 100, 101, 10, 30, "k", second);
+  b.launched_kernel(b.layer(pass, "z", no_index, 200, 250), 200, 201, 20, 60, "k", third);
+  const varve::report r = b.analyze();
+  EXPECT_EQ(row_of(r.labels, "a", "decode").inclusive.alone_time, 20);  // [0, 20), though of two layers
+  EXPECT_EQ(row_of(r.labels, "x", "decode").inclusive.alone_time, 10);
+  EXPECT_EQ(row_of(r.labels, "y", "decode").inclusive.alone_time, 0);
+  EXPECT_EQ(row_of(r.labels, "z", "decode").inclusive.alone_time, 20);  // [40, 60)
+  // x: 10 + 10/2 + 10/3 + 10/2, y: 10/2 + 10/3.
+  EXPECT_NEAR(row_of(r.labels, "a", "decode").inclusive.shared_time, 25 + 20.0 / 3, 1e-9);
+}
+
+TEST(kernels, one_row_a_name) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1000);
+  varve::launch_shape small;
+  small.grid[0] = 1;
+  varve::launch_shape large;
+  large.grid[0] = 64;
+  large.registers = 128;
+  const auto s = b.t.intern_shape(small);
+  const auto l = b.t.intern_shape(large);
+  const auto gemm = [&](time_ns begin, time_ns end, std::uint32_t shape) {
+    b.activity(varve::activity_kind::kernel, b.launch(pass, begin - 5, begin - 2), begin, end, "gemm", 0,
+               none, shape);
+  };
+  gemm(10, 20, s);
+  gemm(30, 60, l);
+  gemm(70, 90, l);
+  b.copy(b.call(call_kind::copy, pass, 100, 101), 110, 150, 64);
+  const varve::report r = b.analyze();
+  ASSERT_EQ(r.kernels.size(), 2U);
+  const varve::row& row = row_of(r.kernels, "gemm", "decode");
+  EXPECT_EQ(row.inclusive.calls, 3);
+  EXPECT_EQ(row.inclusive.kernels, 3);
+  EXPECT_EQ(row.inclusive.gpu_time, 60);
+  EXPECT_EQ(row.exclusive.gpu_time, 60);
+  EXPECT_EQ(row.per_call.count, 3);
+  EXPECT_EQ(row.per_call.min, 10);
+  EXPECT_EQ(row.per_call.p50, 20);
+  EXPECT_EQ(row.per_call.max, 30);
+  EXPECT_EQ(row.inclusive.launches, 3);
+  EXPECT_EQ(row.inclusive.launch_time, 9);
+  EXPECT_EQ(row.launch_latency.total, 15);
+  EXPECT_EQ(row.queue_delay.total, 6);
+  EXPECT_EQ(row.shapes, 2);
+  EXPECT_EQ(row.shape.grid[0], 64U);
+  EXPECT_EQ(row.shape.registers, 128U);
+  EXPECT_EQ(row_of(r.kernels, "memcpy", "decode").inclusive.copies, 1);
+  EXPECT_EQ(row_of(r.kernels, "memcpy", "decode").inclusive.calls, 1);
+  EXPECT_EQ(row_of(r.kernels, "memcpy", "decode").shapes, 0);
+  // In order of GPU time.
+  EXPECT_EQ(r.kernels[0].path, "gemm");
+}
+
+TEST(kernels, of_equally_common_shapes_the_smallest_is_shown) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1000);
+  varve::launch_shape shape;
+  time_ns at = 10;
+  for (const std::uint32_t blocks : {64U, 2U, 64U, 2U, 9U}) {
+    shape.grid[0] = blocks;
+    b.activity(varve::activity_kind::kernel, b.launch(pass, at, at + 1), at + 2, at + 5, "k", 0, none,
+               b.t.intern_shape(shape));
+    at += 10;
+  }
+  const varve::report r = b.analyze();
+  EXPECT_EQ(r.kernels.at(0).shape.grid[0], 2U);
+  EXPECT_EQ(r.kernels.at(0).shapes, 3);
+}
+
+TEST(kernels, sharing_is_among_kernels) {
+  trace_builder b;
+  const auto second = b.stream(0, 8);
+  const auto layer = b.layer(b.phase("decode", 0, 100), "layer", 0, 0, 50);
+  b.launched_kernel(layer, 0, 0, 0, 40, "a");
+  b.launched_kernel(layer, 1, 2, 20, 50, "b", second);
+  const varve::report r = b.analyze();
+  EXPECT_DOUBLE_EQ(row_of(r.kernels, "a", "decode").inclusive.shared_time, 30);  // 20 + 20/2
+  EXPECT_DOUBLE_EQ(row_of(r.kernels, "b", "decode").inclusive.shared_time, 20);
+  EXPECT_EQ(row_of(r.kernels, "a", "decode").inclusive.alone_time, 20);
+  EXPECT_EQ(row_of(r.kernels, "b", "decode").inclusive.alone_time, 10);
+  EXPECT_EQ(row_of(r.layers, "layer 0", "decode").inclusive.alone_time, 50);
+}
+
+TEST(categories, group_kernels_by_what_their_names_say) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1000);
+  b.launched_kernel(pass, 0, 1, 10, 20, "sm90_xmma_gemm_bf16");
+  b.launched_kernel(pass, 1, 2, 20, 50, "cutlass_80_tensorop_gemm");
+  b.launched_kernel(pass, 2, 3, 50, 55, "ncclDevKernel_AllReduce");
+  b.copy(b.call(call_kind::copy, pass, 3, 4), 60, 80, 512);
+  const varve::report r = b.analyze();
+  const varve::row& linear = row_of(r.categories, "linear", "decode");
+  EXPECT_EQ(linear.inclusive.calls, 2);
+  EXPECT_EQ(linear.inclusive.gpu_time, 40);
+  EXPECT_EQ(linear.per_call.max, 30);
+  EXPECT_EQ(linear.inclusive.launches, 2);
+  EXPECT_EQ(linear.launch_latency.count, 2);
+  EXPECT_EQ(row_of(r.categories, "collective", "decode").inclusive.gpu_time, 5);
+  EXPECT_EQ(row_of(r.categories, "copy", "decode").inclusive.gpu_time, 20);
+  EXPECT_EQ(row_of(r.categories, "copy", "decode").inclusive.copy_bytes, 512);
+}
+
+TEST(phases, add_up_tokens_and_steps) {
+  trace_builder b;
+  const auto prefill = b.phase("prefill", 0, 100);
+  const auto one = b.phase("decode", 100, 110);
+  const auto two = b.phase("decode", 200, 230);
+  b.t.attributes.push_back({prefill, VARVE_PREFILL_TOKENS, 512});
+  b.t.attributes.push_back({prefill, VARVE_PREFILL_SEQUENCES, 2});
+  b.t.attributes.push_back({one, VARVE_DECODE_TOKENS, 3});
+  b.t.attributes.push_back({one, VARVE_DECODE_TOKENS, 4});  // set again: the last value holds
+  b.t.attributes.push_back({one, VARVE_DECODE_SEQUENCES, 4});
+  b.t.attributes.push_back({two, VARVE_DECODE_TOKENS, 6});
+  b.t.attributes.push_back({two, VARVE_EMITTED_TOKENS, 5});
+  const varve::report r = b.analyze();
+  EXPECT_EQ(phase_of(r, "prefill").prefill_tokens, 512);
+  EXPECT_EQ(phase_of(r, "prefill").sequences, 2);
+  const varve::phase_row& decode = phase_of(r, "decode");
+  EXPECT_EQ(decode.passes, 2);
+  EXPECT_EQ(decode.decode_tokens, 10);
+  EXPECT_EQ(decode.tokens(), 10);
+  EXPECT_EQ(decode.sequences, 4);
+  EXPECT_EQ(decode.emitted_tokens, 5);
+  EXPECT_EQ(decode.wall, 40);
+  EXPECT_EQ(decode.step.count, 2);
+  EXPECT_EQ(decode.step.min, 10);
+  EXPECT_EQ(decode.step.max, 30);
+  EXPECT_DOUBLE_EQ(decode.step.deviation, 10);
+  // Phases come in the order in which they first began to be marked.
+  EXPECT_EQ(r.phases.at(0).phase, "prefill");
+}
+
+TEST(phases, by_batch_tells_batch_shapes_apart) {
+  trace_builder b;
+  const auto pass = [&](time_ns at, std::int64_t prefill, std::int64_t prefill_tokens, std::int64_t decode,
+                        std::int64_t decode_tokens) {
+    const auto p = b.phase("mixed", at, at + 50);
+    b.t.attributes.push_back({p, VARVE_PREFILL_SEQUENCES, prefill});
+    b.t.attributes.push_back({p, VARVE_PREFILL_TOKENS, prefill_tokens});
+    b.t.attributes.push_back({p, VARVE_DECODE_SEQUENCES, decode});
+    b.t.attributes.push_back({p, VARVE_DECODE_TOKENS, decode_tokens});
+    b.launched_kernel(b.layer(p, "layer", 0, at, at + 40), at, at + 1, at + 10, at + 20);
+  };
+  pass(0, 1, 512, 16, 16);
+  pass(100, 1, 512, 16, 16);
+  pass(200, 0, 0, 8, 32);
+  pass(300, 3, 1000, 0, 0);
+  pass(400, 0, 7, 0, 0);
+  const varve::report apart = b.analyze({true, {}});
+  ASSERT_EQ(apart.phases.size(), 4U);
+  EXPECT_EQ(apart.phases[0].batch, "prefill 1\u00d7512, decode 16");
+  EXPECT_EQ(apart.phases[0].passes, 2);
+  EXPECT_EQ(apart.phases[1].batch, "decode 8\u00d74");
+  EXPECT_EQ(apart.phases[2].batch, "prefill 3 (1000 tokens)");
+  EXPECT_EQ(apart.phases[3].batch, "prefill 7 tokens");
+  ASSERT_EQ(apart.layers.size(), 4U);
+  EXPECT_EQ(apart.layers[0].batch, apart.phases[0].batch);
+  EXPECT_EQ(apart.layers[0].inclusive.calls, 2);
+  const varve::report together = b.analyze();
+  ASSERT_EQ(together.phases.size(), 1U);
+  EXPECT_EQ(together.phases[0].batch, "");
+  EXPECT_EQ(together.layers.at(0).inclusive.calls, 5);
+}
+
+TEST(devices, sums_of_all_that_ran_by_stream) {
+  trace_builder b;
+  const auto second = b.stream(0, 8);
+  const auto elsewhere = b.stream(3, 7);
+  b.stream(0, 9);  // nothing runs on it
+  b.t.devices.push_back({3, "H100", 132, 90, 0});
+  b.t.devices.push_back({0, "A10", 72, 86, 0});
+  b.t.devices.push_back({5, "idle", 0, 0, 0});
+  const auto pass = b.phase("decode", 0, 100);
+  b.launched_kernel(pass, 0, 1, 10, 30);
+  b.launched_kernel(pass, 1, 2, 25, 45);  // overlaps on its stream: the sum is 40, the union 35
+  b.launched_kernel(none, 2, 3, 40, 60, "k", second);
+  b.copy(b.call(call_kind::copy, pass, 3, 4), 55, 80, 1, second);
+  b.launched_kernel(pass, 4, 5, 10, 15, "k", elsewhere);
+  const varve::report r = b.analyze();
+  ASSERT_EQ(r.devices.size(), 2U);
+  const varve::device_row& first = r.devices[0];
+  EXPECT_EQ(first.device.name, "A10");
+  EXPECT_EQ(first.kernels, 3);
+  EXPECT_EQ(first.kernel_time, 60);
+  EXPECT_EQ(first.kernel_union, 50);  // [10, 60)
+  EXPECT_EQ(first.busy, 70);          // [10, 80)
+  EXPECT_EQ(first.gpu_span, 70);
+  ASSERT_EQ(first.streams.size(), 2U);
+  EXPECT_EQ(first.streams[0].kernel_time, 40);
+  EXPECT_EQ(first.streams[0].kernel_union, 35);
+  EXPECT_EQ(first.streams[1].stream.stream, 8U);
+  EXPECT_EQ(first.streams[1].kernels, 1);
+  EXPECT_EQ(first.streams[1].kernel_union, 20);
+  EXPECT_EQ(r.devices[1].device.name, "H100");
+  EXPECT_EQ(r.devices[1].kernel_time, 5);
+}
+
+TEST(requests, are_timed_by_the_passes_that_served_them) {
+  trace_builder b;
+  const auto request = b.range(range_kind::request, none, "chat", 7, 100, 1000);
+  const auto lonely = b.range(range_kind::request, none, "unserved", no_index, 100, 300);
+  const auto decode1 = b.phase("decode", 400, 450);
+  const auto prefill = b.phase("prefill", 150, 200);
+  const auto decode2 = b.phase("decode", 600, 660);
+  b.launched_kernel(prefill, 150, 151, 160, 250);              // the pass lasts until 250
+  for (const auto p : {decode2, prefill, decode1, decode1}) {  // in any order, one of them twice
+    b.t.requests.push_back({request, p});
+  }
+  b.t.requests.push_back({request, lonely});  // no pass: counted as a loss
+  const varve::report r = b.analyze();
+  ASSERT_EQ(r.requests.size(), 2U);
+  const varve::request_row& row = r.requests[0];
+  EXPECT_EQ(row.label, "chat");
+  EXPECT_EQ(row.index, 7);
+  EXPECT_EQ(row.passes, 3);
+  EXPECT_EQ(row.total, 900);
+  EXPECT_EQ(row.queue_wait, 50);              // 150 − 100
+  EXPECT_EQ(row.time_to_first_token, 150);    // 250 − 100
+  EXPECT_EQ(row.time_per_output_token, 205);  // (660 − 250) ÷ 2
+  EXPECT_EQ(r.requests[1].passes, 0);
+  EXPECT_EQ(r.requests[1].total, 200);
+  EXPECT_EQ(r.requests[1].queue_wait, -1);
+  EXPECT_EQ(r.requests[1].time_to_first_token, -1);
+  EXPECT_EQ(r.requests[1].time_per_output_token, -1);
+  ASSERT_EQ(r.quality.losses.size(), 1U);
+  EXPECT_EQ(r.quality.losses[0].count, 1U);
+}
+
+TEST(requests, a_request_that_was_cut_has_no_total) {
+  trace_builder b;
+  const auto request = b.range(range_kind::request, none, "chat", 7, 100, 1000);
+  b.t.ranges[request].clipped_begin = true;
+  b.t.requests.push_back({request, b.phase("decode", 400, 450)});
+  b.t.requests.push_back({request, b.phase("decode", 500, 550)});
+  const varve::report r = b.analyze();
+  EXPECT_EQ(r.requests.at(0).total, -1);
+  EXPECT_EQ(r.requests.at(0).queue_wait, -1);
+  EXPECT_EQ(r.requests.at(0).time_to_first_token, -1);
+  EXPECT_EQ(r.requests.at(0).time_per_output_token, 100);
+  EXPECT_EQ(r.quality.clipped_ranges, 1);
+}
+
+TEST(report, finds_and_selects_rows) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1000);
+  for (int i = 0; i < 3; ++i) {
+    b.launched_kernel(b.layer(pass, "layer", i, 100 * i, 100 * i + 90), 100 * i, 100 * i + 1, 100 * i + 10,
+                      100 * i + 20 + 10 * (i % 2));
+  }
+  b.launched_kernel(b.layer(pass, "head", no_index, 300, 400), 300, 301, 310, 315);
+  const varve::report r = b.analyze();
+  EXPECT_EQ(r.find({"layer"})->index, 1);  // the one with the most GPU time
+  EXPECT_EQ(r.find({"layer", 2})->path, "layer 2");
+  EXPECT_EQ(r.find({"layer", 9}), nullptr);
+  EXPECT_EQ(r.find({"layer", {}, "prefill"}), nullptr);
+  EXPECT_EQ(r.find({{}, {}, {}, {}, {}, "head"})->inclusive.gpu_time, 5);
+  EXPECT_EQ(r.select({"layer"}).size(), 3U);
+  EXPECT_EQ(r.select({}).size(), 4U);
+  EXPECT_EQ(r.select({"layer"})[2]->index, 2);
+  EXPECT_TRUE(r.select({{}, {}, {}, {}, 1U}).empty());
+}
+
+TEST(report, inflation_is_the_profiled_wall_by_the_unprofiled) {
+  trace_builder b;
+  b.stream(1, 7);
+  b.phase("decode", 0, 60);
+  b.phase("prefill", 40, 100);  // overlaps: the wall of both is 100
+  b.phase("decode", 200, 220);
+  EXPECT_DOUBLE_EQ(b.analyze({false, 100}).inflation(), 1.2);
+  EXPECT_DOUBLE_EQ(b.analyze().inflation(), 0);
+  EXPECT_DOUBLE_EQ(b.analyze({false, 0}).inflation(), 0);
+  EXPECT_EQ(b.analyze({false, 100}).unprofiled_wall, 100);
+}
+
+}  // namespace

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The examples as programs: what they print, and how they end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct outcome {
+  int code;
+  std::string output;  ///< both streams
+};
+
+outcome run(const std::string& command) {
+  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) {
+    return {-1, "popen failed"};
+  }
+  std::string output;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    output.append(buffer.data(), n);
+  }
+  const int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
+}
+
+std::string contents(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream{path}.rdbuf();
+  return text.str();
+}
+
+TEST(engine_c, leaves_its_report_in_a_file) {
+  const std::string path = testing::TempDir() + "varve_engine_c_report.txt";
+  std::remove(path.c_str());
+  const outcome done = run(VARVE_ENGINE_C " " + path);
+  EXPECT_EQ(done.code, 0);
+  EXPECT_EQ(done.output, "");
+  const std::string report = contents(path);
+  for (const char* text : {"prefill", "decode", "mix", "feed"}) {
+    EXPECT_THAT(report, HasSubstr(text));
+  }
+}
+
+TEST(engine_c, says_when_its_report_cannot_be_written) {
+  const outcome done = run(VARVE_ENGINE_C " /nowhere/report.txt");
+  EXPECT_EQ(done.code, 1);
+  EXPECT_THAT(done.output, HasSubstr("/nowhere/report.txt"));
+}
+
+TEST(engine_cpp17, prints_its_report_and_a_layer_of_it) {
+  const outcome done = run(VARVE_ENGINE_CPP17);
+  EXPECT_EQ(done.code, 0);
+  for (const char* text : {"prefill", "decode", "attention", "mlp 3 took "}) {
+    EXPECT_THAT(done.output, HasSubstr(text));
+  }
+}
+
+#if defined(VARVE_DECODER)
+
+std::string tokens(const std::string& output) { return output.substr(0, output.find("===")); }
+
+TEST(decoder, prints_tokens_and_a_report_for_each_way_to_launch) {
+  const outcome both = run(VARVE_DECODER " --preset tiny");
+  EXPECT_EQ(both.code, 0);
+  EXPECT_THAT(both.output, HasSubstr("sequence 3:"));
+  EXPECT_THAT(both.output, HasSubstr("=== eager launches"));
+  EXPECT_THAT(both.output, HasSubstr("=== decode passes replayed as graphs"));
+  EXPECT_THAT(both.output, HasSubstr("qkv"));
+
+  const outcome eager = run(VARVE_DECODER " --preset tiny --eager");
+  EXPECT_EQ(eager.code, 0);
+  EXPECT_EQ(tokens(eager.output), tokens(both.output));
+  EXPECT_THAT(eager.output, Not(HasSubstr("replayed as graphs")));
+  EXPECT_NE(tokens(run(VARVE_DECODER " --preset tiny --eager --seed 2").output), tokens(eager.output));
+}
+
+#if defined(VARVE_DECODER_JSON)
+TEST(decoder, writes_its_report_as_json) {
+  const std::string path = testing::TempDir() + "varve_decoder_report.json";
+  std::remove(path.c_str());
+  EXPECT_EQ(run(VARVE_DECODER " --preset tiny --graph --json " + path).code, 0);
+  EXPECT_THAT(contents(path), HasSubstr("\"varve_report\""));
+  const outcome unwritable = run(VARVE_DECODER " --preset tiny --graph --json /nowhere/report.json");
+  EXPECT_EQ(unwritable.code, 1);
+  EXPECT_THAT(unwritable.output, HasSubstr("/nowhere/report.json"));
+}
+#endif
+
+TEST(decoder, names_what_is_wrong_and_ends_with_2) {
+  const outcome unknown = run(VARVE_DECODER " --frobnicate");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.output, HasSubstr("--frobnicate"));
+  EXPECT_EQ(run(VARVE_DECODER " --heads 7").code, 2);
+  EXPECT_EQ(run(VARVE_DECODER " --help").code, 0);
+}
+
+#endif
+
+}  // namespace

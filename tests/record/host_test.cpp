@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include <varve/collector.hpp>
+#include <varve/marker.hpp>
+#include <varve/session.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "support/ranges.hpp"
+
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using varve_test::find_range;
+
+class host_test : public testing::Test {
+ protected:
+  varve::host_device device{{3, "accelerator", 4, 0, 1 << 20}};
+};
+
+TEST_F(host_test, joins_a_call_to_the_innermost_range_and_its_activity_by_correlation) {
+  varve::session session;
+  std::uint32_t correlation = 0;
+  {
+    const varve::phase pass{varve::decode};
+    const varve::layer layer{"layer", 1};
+    const varve::host_call call{device, varve::call_kind::launch};
+    correlation = call.correlation();
+  }
+  ASSERT_NE(correlation, 0U);
+  const std::uint64_t begin = varve::clock_ticks();
+  const std::uint64_t end = varve::clock_ticks();
+  std::thread{[&] { device.report({7, correlation, "gemm", begin, end}); }}.join();
+  const varve::trace t = session.stop();
+
+  ASSERT_EQ(t.calls.size(), 1U);
+  EXPECT_EQ(t.calls.correlation[0], correlation);
+  EXPECT_EQ(t.calls.range[0], find_range(t, "decode / layer 1"));
+  EXPECT_EQ(t.calls.kind[0], varve::call_kind::launch);
+  EXPECT_EQ(t.calls.captured[0], 0);
+  EXPECT_LE(t.calls.begin[0], t.calls.end[0]);
+  EXPECT_LE(t.ranges[t.calls.range[0]].begin, t.calls.begin[0]);
+  EXPECT_LE(t.calls.end[0], t.ranges[t.calls.range[0]].end);
+
+  ASSERT_EQ(t.activities.size(), 1U);
+  EXPECT_EQ(t.activities.correlation[0], correlation);
+  EXPECT_EQ(t.strings[t.activities.name[0]], "gemm");
+  EXPECT_EQ(t.activities.node[0], varve::none);
+  EXPECT_LE(t.calls.end[0], t.activities.begin[0]);
+  EXPECT_LE(t.activities.begin[0], t.activities.end[0]);
+  const varve::stream_info& stream = t.streams[t.activities.stream[0]];
+  EXPECT_EQ(stream.device, 3U);
+  EXPECT_EQ(stream.stream, 7U);
+  const auto known =
+      std::find_if(t.devices.begin(), t.devices.end(), [](const auto& d) { return d.id == 3; });
+  ASSERT_NE(known, t.devices.end());
+  EXPECT_EQ(known->name, "accelerator");
+}
+
+TEST_F(host_test, costs_nothing_and_records_nothing_without_a_session) {
+  const varve::host_call call{device, varve::call_kind::launch};
+  EXPECT_EQ(call.correlation(), 0U);
+  device.report({0, 1, "gemm", 1, 2});
+  varve::session session;
+  EXPECT_EQ(session.stop().activities.size(), 0U);
+}
+
+TEST_F(host_test, keeps_kind_bytes_and_captured_calls) {
+  varve::session session;
+  { const varve::host_call call{device, varve::call_kind::graph_build, true}; }
+  device.report({0, 0, "copy", 10, 20, varve::activity_kind::copy, 0, 4096});
+  const varve::trace t = session.stop();
+  ASSERT_EQ(t.calls.size(), 1U);
+  EXPECT_EQ(t.calls.kind[0], varve::call_kind::graph_build);
+  EXPECT_EQ(t.calls.captured[0], 1);
+  EXPECT_EQ(t.calls.range[0], varve::none);
+  ASSERT_EQ(t.activities.size(), 1U);
+  EXPECT_EQ(t.activities.kind[0], varve::activity_kind::copy);
+  EXPECT_EQ(t.bytes.at(t.activities.detail[0]), 4096);
+}
+
+TEST_F(host_test, ends_calls_that_nest_or_are_open_at_the_stop) {
+  varve::session session;
+  const varve::host_call open{device, varve::call_kind::synchronise};
+  {
+    const varve::host_call outer{device, varve::call_kind::launch};
+    const varve::host_call inner{device, varve::call_kind::allocate};
+  }
+  const varve::trace t = session.stop();
+  ASSERT_EQ(t.calls.size(), 3U);
+  EXPECT_EQ(t.calls.end[0], t.end);
+  EXPECT_LE(t.calls.begin[1], t.calls.begin[2]);
+  EXPECT_LE(t.calls.end[2], t.calls.end[1]);
+}
+
+TEST_F(host_test, remembers_the_label_path_of_a_captured_node) {
+  varve::session session;
+  std::uint64_t node = 0;
+  {
+    const varve::phase pass{varve::capture};
+    const varve::layer layer{"layer", 5};
+    node = device.capture_node();
+  }
+  const std::uint64_t clone = device.clone_node(node);
+  const std::uint64_t nobody = device.capture_node();
+  for (const std::uint64_t id : {node, clone, nobody, clone}) {
+    device.report({0, 1, "gemm", 10, 20, varve::activity_kind::kernel, id});
+  }
+  const varve::trace t = session.stop();
+  ASSERT_EQ(t.graph_nodes.size(), 3U);
+  const auto label = [&](std::size_t a) {
+    return varve::label_text(t, t.graph_nodes[t.activities.node[a]].label);
+  };
+  EXPECT_EQ(label(0), "capture / layer 5");
+  EXPECT_EQ(label(1), "capture / layer 5");
+  EXPECT_EQ(label(2), "");
+  EXPECT_EQ(t.activities.node[1], t.activities.node[3]);
+}
+
+TEST_F(host_test, keeps_labels_of_nodes_captured_while_armed_before_the_session) {
+  ASSERT_TRUE(varve::arm());
+  std::uint64_t node = 0;
+  {
+    const varve::phase pass{varve::capture};
+    const varve::layer layer{"layer", 5};
+    node = device.capture_node();
+  }
+  for (int round = 0; round < 2; ++round) {  // sessions do not use the labels up
+    varve::session session;
+    device.report({0, 1, "gemm", 10, 20, varve::activity_kind::kernel, node});
+    const varve::trace t = session.stop();
+    ASSERT_EQ(t.graph_nodes.size(), 1U);
+    EXPECT_EQ(varve::label_text(t, t.graph_nodes[0].label), "capture / layer 5");
+  }
+  varve::disarm();
+  varve::session session;
+  device.report({0, 1, "gemm", 10, 20, varve::activity_kind::kernel, node});
+  EXPECT_EQ(session.stop().graph_nodes.at(0).label, varve::none);
+}
+
+TEST_F(host_test, sees_ranges_open_at_the_start_of_a_session_when_armed) {
+  ASSERT_TRUE(varve::arm());
+  const varve::phase pass{varve::decode};
+  varve::session session;
+  { const varve::host_call call{device, varve::call_kind::launch}; }
+  { const varve::layer layer{"layer", 1}; }
+  const varve::trace t = session.stop();
+  varve::disarm();
+  EXPECT_THAT(varve_test::paths(t), testing::Contains("decode / layer 1"));
+  ASSERT_EQ(t.calls.size(), 1U);
+  EXPECT_EQ(t.calls.range[0], find_range(t, "decode"));
+  EXPECT_TRUE(t.ranges[find_range(t, "decode")].clipped_begin);
+}
+
+TEST_F(host_test, updates_and_forgets_nodes) {
+  varve::session session;
+  std::uint64_t old_node = 0;
+  std::uint64_t new_node = 0;
+  {
+    const varve::layer layer{"old"};
+    old_node = device.capture_node();
+  }
+  {
+    const varve::layer layer{"new"};
+    new_node = device.capture_node();
+  }
+  const std::uint64_t executable = device.clone_node(old_node);
+  device.update_node(executable, new_node);
+  device.destroy_node(old_node);
+  device.destroy_node(new_node);  // takes nothing from the executable
+  device.report({0, 1, "gemm", 10, 20, varve::activity_kind::kernel, executable});
+  device.report({0, 1, "gemm", 10, 20, varve::activity_kind::kernel, old_node});  // late: still known
+  const varve::trace t = session.stop();
+  EXPECT_EQ(varve::label_text(t, t.graph_nodes.at(0).label), "new");
+  EXPECT_EQ(varve::label_text(t, t.graph_nodes.at(1).label), "old");
+}
+
+TEST_F(host_test, gives_work_declared_at_capture_to_the_first_node_of_its_range) {
+  varve::session session;
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  {
+    varve::layer layer{"layer", 0};
+    a = device.capture_node();
+    b = device.capture_node();
+    layer.work([] { return varve::work{100, 20, 3, 4}; });
+  }
+  for (const std::uint64_t id : {a, b}) {
+    device.report({0, 1, "gemm", 10, 20, varve::activity_kind::kernel, id});
+  }
+  const varve::trace t = session.stop();
+  EXPECT_EQ(t.graph_nodes.at(0).declared, (varve::work{100, 20, 3, 4}));
+  EXPECT_TRUE(t.graph_nodes.at(1).declared.empty());
+}
+
+TEST_F(host_test, attributes_calls_of_handed_over_work) {
+  varve::session session;
+  {
+    const varve::layer layer{"layer", 2};
+    std::thread{[this, where = varve::here()] {
+      const varve::adopt adopted{where};
+      const varve::host_call call{device, varve::call_kind::launch};
+      static_cast<void>(device.capture_node());
+    }}.join();
+  }
+  const varve::trace t = session.stop();
+  EXPECT_EQ(t.calls.range.at(0), find_range(t, "layer 2"));
+}
+
+/// A source of the user's: one that works, one that cannot.
+class counting_source : public varve::collector {
+ public:
+  explicit counting_source(bool usable) : usable_{usable} {}
+  void start() noexcept override { running_ = usable_; }
+  void stop() noexcept override { running_ = false; }
+  void drain(varve::trace& out) noexcept override {
+    if (usable_) {
+      varve::activity a;
+      a.begin = out.begin;
+      a.end = out.end;
+      out.add_activity(a);
+    }
+  }
+  [[nodiscard]] varve::collector_status status() const override {
+    if (!usable_) {
+      return {"counting", "1", varve::collector_state::unavailable, "no permission: ask your administrator"};
+    }
+    return {"counting", "1", running_ ? varve::collector_state::running : varve::collector_state::stopped,
+            ""};
+  }
+
+ private:
+  bool usable_;
+  bool running_ = false;
+};
+
+TEST_F(host_test, drives_collectors_of_the_users) {
+  varve::session_options options;
+  options.collectors = {std::make_shared<counting_source>(true), std::make_shared<counting_source>(false)};
+  varve::session session{options};
+  const auto status = [&](std::size_t from_end) {
+    const auto all = session.status().collectors;
+    return all.at(all.size() - from_end);
+  };
+  EXPECT_EQ(status(2).state, varve::collector_state::running);
+  EXPECT_EQ(status(1).state, varve::collector_state::unavailable);
+  EXPECT_THAT(status(1).detail, HasSubstr("no permission"));
+  const varve::trace t = session.stop();
+  EXPECT_EQ(t.activities.size(), 1U);
+  EXPECT_EQ(t.collectors.back().state, varve::collector_state::unavailable);
+  EXPECT_EQ(status(2).state, varve::collector_state::stopped);
+}
+
+}  // namespace

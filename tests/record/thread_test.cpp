@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include <varve/marker.hpp>
+#include <varve/session.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "support/ranges.hpp"
+
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+using varve_test::find_range;
+using varve_test::lost;
+using varve_test::paths;
+
+TEST(threads, keep_their_ranges_apart) {
+  varve::session session;
+  constexpr int threads = 16;
+  constexpr int rounds = 1000;
+  std::vector<std::thread> workers;
+  for (int n = 0; n < threads; ++n) {
+    workers.emplace_back([n] {
+      for (int i = 0; i < rounds; ++i) {
+        const varve::phase pass{varve::decode};
+        const varve::layer layer{"worker", n};
+      }
+    });
+  }
+  for (std::thread& w : workers) {
+    w.join();
+  }
+  const varve::trace t = session.stop();
+  EXPECT_THAT(t.losses, IsEmpty());
+  ASSERT_EQ(t.ranges.size(), 2U * threads * rounds);
+  std::vector<int> count(threads);
+  for (const varve::range& r : t.ranges) {
+    if (r.kind == varve::range_kind::layer) {
+      ++count[static_cast<std::size_t>(t.labels[r.label].index)];
+      ASSERT_EQ(t.ranges[r.parent].thread, r.thread);
+    }
+  }
+  EXPECT_THAT(count, testing::Each(rounds));
+}
+
+TEST(threads, that_end_with_open_ranges_end_them_and_are_counted) {
+  varve::session session;
+  std::thread{[] {
+    static_cast<void>(varve::begin_phase(varve::decode));
+    static_cast<void>(varve::begin_layer("layer", 1));
+  }}.join();
+  { const varve::layer after{"after"}; }
+  const varve::trace t = session.stop();
+  ASSERT_EQ(t.ranges.size(), 3U);
+  EXPECT_TRUE(t.ranges[find_range(t, "decode")].clipped_end);
+  EXPECT_TRUE(t.ranges[find_range(t, "decode / layer 1")].clipped_end);
+  EXPECT_LE(t.ranges[find_range(t, "decode")].end, t.ranges[find_range(t, "after")].begin);
+  EXPECT_EQ(lost(t, "still open when their thread ended"), 2U);
+}
+
+TEST(threads, one_after_another_use_one_log_and_stay_apart) {
+  varve::session session;
+  for (int n = 0; n < 100; ++n) {
+    std::thread{[n] {
+      const varve::layer layer{"thread", n};
+      static_cast<void>(varve::begin_op("left open", n));
+    }}.join();
+  }
+  const varve::trace t = session.stop();
+  ASSERT_EQ(t.ranges.size(), 200U);
+  for (const varve::range& r : t.ranges) {
+    if (r.kind == varve::range_kind::layer) {
+      EXPECT_EQ(r.parent, varve::none);
+      EXPECT_FALSE(r.clipped_end);
+    }
+  }
+}
+
+TEST(threads, may_end_a_range_only_where_it_began) {
+  varve::session session;
+  varve::handle h = varve::begin_layer("mine", 0);
+  std::thread{[h]() mutable { h.end(); }}.join();
+  h.end();
+  const varve::trace t = session.stop();
+  ASSERT_EQ(t.ranges.size(), 1U);
+  EXPECT_FALSE(t.ranges[0].clipped_end);
+  EXPECT_EQ(lost(t, "not on the thread that began the range"), 1U);
+}
+
+TEST(handoff, continues_a_range_on_another_thread) {
+  varve::session session;
+  {
+    const varve::phase pass{varve::decode};
+    const varve::layer layer{"layer", 2};
+    const varve::handoff where = varve::here();
+    std::thread{[where] {
+      const varve::adopt adopted{where};
+      const varve::op inner{"inner"};
+    }}.join();
+  }
+  const varve::trace t = session.stop();
+  ASSERT_THAT(paths(t), UnorderedElementsAre("decode", "decode / layer 2", "decode / layer 2 / inner"));
+  const varve::range& inner = t.ranges[find_range(t, "decode / layer 2 / inner")];
+  EXPECT_EQ(inner.parent, find_range(t, "decode / layer 2"));
+  EXPECT_NE(inner.thread, t.ranges[inner.parent].thread);
+  EXPECT_THAT(t.losses, IsEmpty());
+}
+
+TEST(handoff, outlives_the_range_that_it_was_taken_in) {
+  varve::session session;
+  varve::handoff where;
+  std::thread{[&] {
+    const varve::layer layer{"layer", 2};
+    where = varve::here();
+  }}.join();
+  {
+    const varve::adopt adopted{where};
+    const varve::op late{"late"};
+  }
+  { const varve::op outside{"outside"}; }
+  const varve::trace t = session.stop();
+  EXPECT_THAT(paths(t), UnorderedElementsAre("layer 2", "layer 2 / late", "outside"));
+}
+
+TEST(handoff, goes_back_and_forth_between_threads) {
+  varve::session session;
+  varve::handoff first;
+  varve::handoff second;
+  const varve::layer a{"a"};
+  first = varve::here();
+  std::thread{[&] {
+    const varve::adopt adopted{first};
+    const varve::layer b{"b"};
+    second = varve::here();
+  }}.join();
+  {
+    const varve::adopt adopted{second};
+    const varve::layer c{"c"};
+  }
+  EXPECT_THAT(paths(session.snapshot()), UnorderedElementsAre("a", "a / b", "a / b / c"));
+  { const varve::layer d{"d"}; }
+  EXPECT_THAT(paths(session.stop()), UnorderedElementsAre("a", "a / b", "a / b / c", "a / d"));
+}
+
+TEST(handoff, from_nowhere_does_nothing) {
+  const varve::handoff before = varve::here();
+  varve::session session;
+  {
+    const varve::adopt a{before};
+    const varve::adopt b{varve::here()};
+    const varve::layer layer{"layer"};
+  }
+  EXPECT_THAT(paths(session.stop()), ElementsAre("layer"));
+}
+
+// A destructor of thread-local storage may come after varve has closed the thread's log.
+struct late_marker {
+  ~late_marker() { const varve::layer layer{"in a thread-local destructor"}; }
+};
+
+void mark_late(void* /*value*/) { const varve::layer layer{"in a key destructor"}; }
+
+TEST(threads, may_mark_while_they_end) {
+  varve::session session;
+  pthread_key_t key{};
+  ASSERT_EQ(pthread_key_create(&key, mark_late), 0);
+  std::thread{[key] {
+    thread_local late_marker marker;
+    static_cast<void>(marker);
+    pthread_setspecific(key, &key);
+    const varve::layer layer{"layer"};
+  }}.join();
+  const varve::trace t = session.stop();
+  EXPECT_THAT(paths(t), ElementsAre("layer", "in a thread-local destructor", "in a key destructor"));
+  for (const varve::range& r : t.ranges) {
+    EXPECT_FALSE(r.clipped_end);
+  }
+  pthread_key_delete(key);
+}
+
+TEST(threads, start_and_stop_sessions_under_fire) {
+  std::atomic<bool> go{true};
+  std::vector<std::thread> workers;
+  for (int n = 0; n < 4; ++n) {
+    workers.emplace_back([&, n] {
+      while (go) {
+        varve::phase pass{varve::decode};
+        pass.decode_tokens(n);
+        varve::sequence step{"a", n};
+        step.next("b", n);
+        const varve::adopt adopted{varve::here()};
+      }
+    });
+  }
+  for (int round = 0; round < 30; ++round) {
+    varve::session session;
+    ASSERT_TRUE(session);
+    std::this_thread::yield();
+    const varve::trace t = session.stop();
+    for (const varve::range& r : t.ranges) {
+      ASSERT_LE(r.begin, r.end);
+      ASSERT_GE(r.begin, t.begin);
+    }
+  }
+  go = false;
+  for (std::thread& w : workers) {
+    w.join();
+  }
+}
+
+}  // namespace
