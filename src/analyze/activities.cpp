@@ -29,7 +29,7 @@ class attribution {
   activity_table run() {
     order_by_device();
     list_graph_launches();
-    const std::size_t n = table_.record.size();
+    const std::size_t n = table_.size;
     table_.call.resize(n);
     table_.slot.resize(n);
     table_.first_of_call.assign(calls_.size(), none);
@@ -124,10 +124,15 @@ void attribution::order_by_device() {
   const std::size_t n = count_complete();
   quality_.activities = static_cast<std::int64_t>(columns_.begin.size());
   table_.streams.resize(trace_.streams.size() + 1);
+  bool ordered = true;
+  time_ns previous = std::numeric_limits<time_ns>::min();
   for (std::size_t i = 0; i < n; ++i) {
     if (is_timed(columns_, i)) {
       ++table_.streams[stream_of(i)].activities;
+      ordered = ordered && begin(i) > previous;  // at one time, the other columns decide
+      previous = begin(i);
     } else {
+      ordered = false;
       ++quality_.untimed;
       ++(calls_.find(columns_.correlation[i], far) != none ? quality_.matched : quality_.unmatched);
     }
@@ -145,11 +150,15 @@ void attribution::order_by_device() {
     }
   }
   std::partial_sum(next.begin(), next.end(), next.begin());
+  table_.size = next.back();
   for (std::size_t d = 0; d < table_.devices.size(); ++d) {
     table_.devices[d].first = next[d];
     table_.devices[d].last = next[d + 1];
   }
-  table_.record.resize(next.back());
+  if (ordered && table_.devices.size() <= 1) {
+    return;
+  }
+  table_.record.resize(table_.size);
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint16_t d = is_timed(columns_, i) ? stream_device_[stream_of(i)] : no_device;
     if (d != no_device) {
@@ -234,7 +243,7 @@ void attribution::attribute_device(std::uint16_t d) {
   time_ns last_submit = -far;
   std::vector<time_ns> effective;  // filled only once they turn out not to be in order
   const auto effective_begin = [&](std::size_t pos) {
-    const std::uint32_t i = table_.record[pos];
+    const std::uint32_t i = table_.record_at(pos);
     stream_sums& stream = table_.streams[stream_of(i)];
     const time_ns b = stream_of(i) < trace_.streams.size() ? std::max(begin(i), stream.end) : begin(i);
     stream.end = std::max(stream.end, end(i));
@@ -242,7 +251,7 @@ void attribution::attribute_device(std::uint16_t d) {
   };
   bool in_order = true;
   for (std::size_t pos = device.first; pos < device.last; ++pos) {
-    const std::uint32_t i = table_.record[pos];
+    const std::uint32_t i = table_.record_at(pos);
     const time_ns b = begin(i);
     const time_ns e = end(i);
     const time_ns at = effective_begin(pos);
@@ -269,7 +278,7 @@ void attribution::attribute_device(std::uint16_t d) {
       device.submitted_in_order = device.submitted_in_order && submit >= last_submit;
       last_submit = submit;
       std::uint32_t& first = table_.first_of_call[c];
-      if (first == none || b < begin(table_.record[first])) {
+      if (first == none || b < begin(table_.record_at(first))) {
         first = static_cast<std::uint32_t>(pos);
       }
     }
@@ -306,6 +315,10 @@ void attribution::order_by_effective_begin(device_activities& device, const std:
     if (first != none && first >= device.first && first < device.last) {
       first = static_cast<std::uint32_t>(device.first + to[first - device.first]);
     }
+  }
+  if (table_.record.empty()) {
+    table_.record.resize(table_.size);
+    std::iota(table_.record.begin(), table_.record.end(), 0U);
   }
   for (std::vector<std::uint32_t>* column : {&table_.record, &table_.call, &table_.slot}) {
     std::vector<std::uint32_t> sorted(from.size());

@@ -54,9 +54,10 @@ struct graph_launch {
 
 /// Columns by position: devices one after another, each in order of effective begin.
 struct activity_table {
-  std::vector<std::uint32_t> record;  ///< in trace::activities
+  std::vector<std::uint32_t> record;  ///< in trace::activities; empty: positions are the records' own
   std::vector<std::uint32_t> call;    ///< that launched it, or none
   std::vector<std::uint32_t> slot;    ///< in row_table::slots
+  std::size_t size = 0;
   std::vector<device_activities> devices;
   std::vector<stream_sums> streams;          ///< by stream; the last stands for unknown ones
   std::vector<std::uint32_t> first_of_call;  ///< by call: position of its first activity
@@ -65,6 +66,10 @@ struct activity_table {
   std::uint64_t unknown_nodes = 0;
   std::uint64_t on_more_devices = 0;
   std::uint64_t incomplete = 0;  ///< records with a column missing
+
+  [[nodiscard]] std::uint32_t record_at(std::size_t position) const noexcept {
+    return record.empty() ? static_cast<std::uint32_t>(position) : record[position];
+  }
 };
 
 /// Sorts and attributes all activities, fills in the ends of passes, and counts what it meets.

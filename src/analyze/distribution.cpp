@@ -12,6 +12,7 @@ namespace analysis {
 namespace {
 
 constexpr std::size_t many = 1024;  // fewer values of a row are kept as they are
+constexpr std::size_t batch = 64;
 constexpr std::array<std::int64_t, 3> percents{50, 95, 99};
 
 // √(Σv²/n − (Σv/n)²), in whole numbers up to the root where they fit.
@@ -62,20 +63,45 @@ void value_sums::add(const value_sums& other) noexcept {
   max = std::max(max, other.max);
 }
 
-row_statistics::row_statistics(const std::vector<std::size_t>& most) : rows_(most.size()) {
-  std::size_t few = 0;
+row_statistics::row_statistics(const std::vector<std::size_t>& most)
+    : cursors_(most.size()), rows_(most.size()) {
+  std::size_t values = 0;
   std::size_t histograms = 0;
   for (std::size_t r = 0; r < most.size(); ++r) {
+    rows_[r].first = values;
+    cursors_[r].next = values;
     if (most[r] >= many) {
+      values += batch;
+      cursors_[r].limit = values;
       rows_[r].histogram = histograms;
       histograms += buckets::count;
     } else {
-      rows_[r].first = few;
-      few += most[r];
+      values += most[r];
     }
   }
-  values_.resize(few);
+  values_.resize(values);
   histograms_.resize(histograms);
+}
+
+void row_statistics::drain(std::size_t row) noexcept {
+  row_values& r = rows_[row];
+  value_sums sums = r.sums;
+  for (std::size_t k = r.first; k < cursors_[row].next; ++k) {
+    sums.add(values_[k]);
+  }
+  r.sums = sums;
+  if (r.histogram != npos) {
+    for (std::size_t k = r.first; k < cursors_[row].next; ++k) {
+      ++histograms_[r.histogram + buckets::of(values_[k])];
+    }
+    cursors_[row].next = r.first;
+  }
+}
+
+void row_statistics::settle() {
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    drain(r);
+  }
 }
 
 std::size_t row_statistics::want(std::span<const std::uint32_t> rows, std::int64_t zeros) {

@@ -66,22 +66,22 @@ class buckets {
   static constexpr std::uint64_t steps = 1U << step_bits;
 };
 
-/// Takes every value twice. First add() all; then want() what is to be known, of one row or several; then
-/// collect() all once more; then ask. The second time only values near a percentile are kept.
+/// Takes every value twice. First add() all and settle(); then want() what is to be known, of one row or
+/// several; then collect() all once more; then get() it. The second time only values near a percentile stay.
 class row_statistics {
  public:
   /// `most`: of each row, how many values it has at most.
   explicit row_statistics(const std::vector<std::size_t>& most);
 
   void add(std::size_t row, time_ns value) noexcept {
-    row_values& r = rows_[row];
-    r.sums.add(value);
-    if (r.histogram != npos) {
-      ++histograms_[r.histogram + buckets::of(value)];
-    } else {
-      values_[r.first + static_cast<std::size_t>(r.sums.count) - 1] = value;
+    cursor& c = cursors_[row];
+    values_[c.next++] = value;
+    if (c.next == c.limit) {
+      drain(row);
     }
   }
+  /// Ends the adding.
+  void settle();
   [[nodiscard]] std::int64_t count(std::size_t row) const noexcept { return rows_[row].sums.count; }
 
   /// Asks for the distribution of all values of `rows` and of `zeros` zeros besides; returns its number.
@@ -105,10 +105,15 @@ class row_statistics {
     std::size_t bucket;
     std::size_t kept;  // in kept_
   };
+  /// Where a row's next value goes in values_. Of a row with many, they stay there until it is full.
+  struct cursor {
+    std::size_t next = 0;
+    std::size_t limit = npos;
+  };
   struct row_values {
     value_sums sums;
-    std::size_t first = 0;         // few values: in values_
-    std::size_t histogram = npos;  // many: in histograms_
+    std::size_t first = 0;         // in values_
+    std::size_t histogram = npos;  // in histograms_; npos: few values
     std::size_t wanted = npos;     // bits in wanted_, when a percentile lies among its values
     std::vector<target> targets;
   };
@@ -118,11 +123,13 @@ class row_statistics {
     std::array<std::int64_t, 3> rank{};  // and which of it: below 0 when the percentile is known already
   };
 
+  void drain(std::size_t row) noexcept;
   void keep(std::size_t row, std::size_t bucket, time_ns value);
   std::size_t collect_bucket(std::span<const std::uint32_t> rows, std::size_t bucket);
   void find_buckets(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> histogram,
                     const std::array<std::int64_t, 3>& ranks, wanted_distribution& want);
 
+  std::vector<cursor> cursors_;
   std::vector<row_values> rows_;
   std::vector<time_ns> values_;
   std::vector<std::uint32_t> histograms_;

@@ -53,6 +53,7 @@ TEST(distribution, zeros_besides_come_first) {
   row_statistics s{{2, 1}};
   s.add(0, 10);
   s.add(0, 30);
+  s.settle();
   const auto some = s.want(0, 3);  // 0 0 0 10 30
   const auto all = s.want(1, 4);
   const distribution d = s.get(some);
@@ -95,6 +96,7 @@ TEST(distribution, equals_what_sorting_finds) {
         s.add(rows.size() - 1, v);
       }
     }
+    s.settle();
     struct question {
       std::vector<std::uint32_t> rows;
       std::int64_t zeros;
