@@ -3,10 +3,12 @@
 #include "analyze/repair.hpp"
 
 #include "analyze/numbers.hpp"
+#include "analyze/time_order.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 namespace varve {
@@ -58,6 +60,41 @@ bool has_reversed(const call_columns& c) noexcept {
   return bits >> 63 != 0;
 }
 
+// Records in a random order: each would be fetched from memory anew in every walk along the time. Records
+// that come in buffers, or a little late, are fine.
+bool is_scattered(const std::vector<time_ns>& begin) {
+  constexpr std::size_t stride = 16;
+  if (begin.size() < 1000 * stride) {
+    return false;
+  }
+  const auto [least, most] = std::minmax(begin.front(), begin.back());
+  const time_ns far_back = most / 1024 - least / 1024;
+  std::size_t jumps = 0;
+  for (std::size_t i = stride; i < begin.size(); i += stride) {
+    jumps += begin[i] / 2 < begin[i - 1] / 2 - far_back / 2 ? 1U : 0U;
+  }
+  return jumps > begin.size() / stride / 64;
+}
+
+template <class T>
+void permute(std::vector<T>& column, const std::vector<std::uint32_t>& order) {
+  std::vector<T> out;
+  out.reserve(column.size());
+  for (const std::uint32_t i : order) {
+    out.push_back(column[i]);
+  }
+  column.swap(out);
+}
+
+std::vector<std::uint32_t> order_of(const std::vector<time_ns>& begin) {
+  std::vector<std::uint32_t> order(begin.size());
+  std::iota(order.begin(), order.end(), 0U);
+  sort_by_time(
+      std::span{order}, [&](std::uint32_t i) { return begin[i]; },
+      [](std::uint32_t a, std::uint32_t b) { return a < b; });
+  return order;
+}
+
 }  // namespace
 
 bool needs_repair(const trace& t) noexcept {
@@ -65,7 +102,7 @@ bool needs_repair(const trace& t) noexcept {
          ((excess(t.calls.begin) | excess(t.calls.end) | excess(t.activities.begin) |
            excess(t.activities.end)) >>
           63) != 0 ||
-         has_reversed(t.calls);
+         has_reversed(t.calls) || is_scattered(t.calls.begin) || is_scattered(t.activities.begin);
 }
 
 repairs repair(trace& t) {
@@ -101,6 +138,27 @@ repairs repair(trace& t) {
       r.absurd_times += time != clamp_time(time) ? 1U : 0U;
       time = clamp_time(time);
     }
+  }
+  if (is_scattered(c.begin)) {
+    const std::vector<std::uint32_t> order = order_of(c.begin);
+    permute(c.begin, order);
+    permute(c.end, order);
+    permute(c.correlation, order);
+    permute(c.range, order);
+    permute(c.thread, order);
+    permute(c.kind, order);
+    permute(c.captured, order);
+  }
+  if (is_scattered(a.begin)) {
+    const std::vector<std::uint32_t> order = order_of(a.begin);
+    permute(a.begin, order);
+    permute(a.end, order);
+    permute(a.correlation, order);
+    permute(a.name, order);
+    permute(a.node, order);
+    permute(a.detail, order);
+    permute(a.stream, order);
+    permute(a.kind, order);
   }
   return r;
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // What the rest of the analysis relies on: columns of one length, calls that do not end before they begin,
-// and times that can be subtracted.
+// times that can be subtracted, and records that are not scattered all over the time.
 #ifndef VARVE_ANALYZE_REPAIR_HPP
 #define VARVE_ANALYZE_REPAIR_HPP
 
@@ -20,7 +20,7 @@ struct repairs {
   std::uint64_t absurd_times = 0;    ///< beyond ±146 years: taken as there
 };
 
-/// False for a trace that anything but a broken file or program makes.
+/// Rarely true.
 [[nodiscard]] bool needs_repair(const trace& t) noexcept;
 [[nodiscard]] repairs repair(trace& t);
 
