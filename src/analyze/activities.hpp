@@ -36,9 +36,7 @@ struct device_activities {
   std::uint32_t id = 0;
   std::size_t first = 0;  ///< positions [first, last) in activity_table
   std::size_t last = 0;
-  std::int64_t kernels = 0;
-  time_ns kernel_time = 0;
-  union_length kernel_union;
+  time_ns kernel_union = 0;
   bool submitted_in_order = true;
 };
 
@@ -65,7 +63,6 @@ struct activity_table {
   std::uint64_t unknown_streams = 0;
   std::uint64_t unknown_nodes = 0;
   std::uint64_t on_more_devices = 0;
-  std::uint64_t incomplete = 0;  ///< records with a column missing
 
   [[nodiscard]] std::uint32_t record_at(std::size_t position) const noexcept {
     return record.empty() ? static_cast<std::uint32_t>(position) : record[position];

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -32,38 +33,21 @@ struct value_sums {
 
   static constexpr time_ns huge = time_ns{1} << 48;  ///< three days
 
-  void add(time_ns value) noexcept {
-    const auto v = static_cast<std::uint64_t>(value);
-    ++count;
-    sum += v;
-    min = value < min ? value : min;
-    max = value > max ? value : max;
-    if (value < huge) {
-      squares += static_cast<wide>(v) * v;
-    } else {
-      huge_squares += static_cast<double>(v) * static_cast<double>(v);
-    }
-  }
+  void add(std::span<const time_ns> values) noexcept;
   void add(const value_sums& other) noexcept;
 };
 
-/// Buckets of values that double in width every 64: exact below 128, then within 1.6 %.
+/// Buckets within 1.6 % of one another: the exponent and the upper six digits of value + 1 as a double.
 class buckets {
  public:
-  static constexpr unsigned step_bits = 6;
-  static constexpr std::size_t count = std::size_t{64 - step_bits} << step_bits;
+  static constexpr std::size_t count = 64 << 6;
 
   static std::size_t of(time_ns value) noexcept {
-    const auto v = static_cast<std::uint64_t>(value);
-    if (v < steps) {
-      return v;
-    }
-    const unsigned shift = 63U - static_cast<unsigned>(__builtin_clzll(v)) - step_bits;
-    return (std::size_t{shift} << step_bits) + (v >> shift);
+    const double v = static_cast<double>(value) + 1.0;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &v, sizeof bits);
+    return (bits >> 46) - (std::uint64_t{1023} << 6);
   }
-
- private:
-  static constexpr std::uint64_t steps = 1U << step_bits;
 };
 
 /// Takes every value twice. First add() all and settle(); then want() what is to be known, of one row or
@@ -72,10 +56,11 @@ class row_statistics {
  public:
   /// `most`: of each row, how many values it has at most.
   explicit row_statistics(const std::vector<std::size_t>& most);
+  row_statistics(row_statistics&&) = default;  // vectors keep their place when they move
 
   void add(std::size_t row, time_ns value) noexcept {
     cursor& c = cursors_[row];
-    values_[c.next++] = value;
+    *c.next++ = value;
     if (c.next == c.limit) {
       drain(row);
     }
@@ -89,11 +74,9 @@ class row_statistics {
   std::size_t want(std::uint32_t row, std::int64_t zeros = 0) { return want(std::span{&row, 1}, zeros); }
 
   void collect(std::size_t row, time_ns value) {
-    if (rows_[row].wanted != npos) {
-      const std::size_t b = buckets::of(value);
-      if ((wanted_[rows_[row].wanted + b / 64] >> (b % 64) & 1) != 0) {
-        keep(row, b, value);
-      }
+    const std::size_t b = buckets::of(value);
+    if ((wanted_[wanted_by_[row] + b / 64] >> (b % 64) & 1) != 0) {
+      keep(row, b, value);
     }
   }
 
@@ -107,14 +90,13 @@ class row_statistics {
   };
   /// Where a row's next value goes in values_. Of a row with many, they stay there until it is full.
   struct cursor {
-    std::size_t next = 0;
-    std::size_t limit = npos;
+    time_ns* next = nullptr;
+    const time_ns* limit = nullptr;
   };
   struct row_values {
     value_sums sums;
     std::size_t first = 0;         // in values_
     std::size_t histogram = npos;  // in histograms_; npos: few values
-    std::size_t wanted = npos;     // bits in wanted_, when a percentile lies among its values
     std::vector<target> targets;
   };
   struct wanted_distribution {
@@ -134,7 +116,8 @@ class row_statistics {
   std::vector<time_ns> values_;
   std::vector<std::uint32_t> histograms_;
   std::vector<std::uint32_t> merged_;
-  std::vector<std::uint64_t> wanted_;
+  std::vector<std::size_t> wanted_by_;  // by row: its bits in wanted_, the first of which are none
+  std::vector<std::uint64_t> wanted_;   // by bucket: whether a percentile lies in it
   std::vector<std::vector<time_ns>> kept_;
   std::vector<wanted_distribution> wants_;
 };

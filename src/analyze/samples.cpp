@@ -80,9 +80,9 @@ void samples::each(const Value& value, const Launch& launch) {
     }
   };
   for (std::uint32_t pos = 0; pos < a.size; ++pos) {
-    const time_ns begin = clamp_time(columns.begin[a.record_at(pos)]);
+    const time_ns begin = columns.begin[a.record_at(pos)];
     const std::uint32_t kernel = from_.sweep.kernel[pos];
-    value(sample::kernel_duration, kernel, clamp_time(columns.end[a.record_at(pos)]) - begin);
+    value(sample::kernel_duration, kernel, columns.end[a.record_at(pos)] - begin);
     const std::uint32_t c = a.call[pos];
     if (c != none && a.first_of_call[c] == pos && from_.calls.kind(c) == call_kind::launch &&
         from_.calls.is_counted(c)) {
@@ -92,8 +92,7 @@ void samples::each(const Value& value, const Launch& launch) {
   for (std::size_t l = 0; l < a.graph_launches.size(); ++l) {
     const std::uint32_t call = a.graph_launches[l].call;
     if (const std::uint32_t first = a.first_of_call[call]; first != none) {
-      delays(call, clamp_time(columns.begin[a.record_at(first)]), from_.graph_rows[l],
-             from_.sweep.kernel[first]);
+      delays(call, columns.begin[a.record_at(first)], from_.graph_rows[l], from_.sweep.kernel[first]);
     }
   }
 }

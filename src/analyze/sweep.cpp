@@ -50,7 +50,7 @@ class device_sweep {
   device_result run(const std::vector<std::uint32_t>& passes_by_begin) {
     now_ = walls_.begin;
     if (device_.first < device_.last) {
-      now_ = std::min(now_, clamp_time(trace_.activities.begin[activities_.record_at(device_.first)]));
+      now_ = std::min(now_, trace_.activities.begin[activities_.record_at(device_.first)]);
     }
     for (std::size_t pos = device_.first; pos < device_.last; ++pos) {
       add(pos);
@@ -91,8 +91,8 @@ class device_sweep {
 void device_sweep::add(std::size_t pos) {
   const std::uint32_t i = activities_.record_at(pos);
   const activity_columns& a = trace_.activities;
-  const time_ns begin = clamp_time(a.begin[i]);
-  const time_ns end = clamp_time(a.end[i]);
+  const time_ns begin = a.begin[i];
+  const time_ns end = a.end[i];
   const activity_kind kind = a.kind[i];
   running r;
   r.begin = begin;
@@ -116,6 +116,8 @@ void device_sweep::add(std::size_t pos) {
   row.own.add(begin, end, overlap, r.length());
   kernel.own.add(begin, end, overlap, r.length());
   if (kind == activity_kind::kernel) {
+    ++result_.kernels;
+    add_to(result_.kernel_time, end - begin);
     row.own.add_kernel(end - begin);
     kernel.own.add_kernel(end - begin);
     if (a.detail[i] < trace_.shapes.size()) {
