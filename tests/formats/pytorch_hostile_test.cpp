@@ -384,6 +384,7 @@ TEST_F(pytorch_hostile_test, leaves_out_devices_that_make_no_sense) {
   EXPECT_EQ(t.devices[0].multiprocessors, 0);
   EXPECT_EQ(t.devices[0].compute_capability, 0);
   EXPECT_EQ(t.devices[0].memory_bytes, 0);
+  EXPECT_EQ(t.collectors.at(0).version, "");
   EXPECT_THAT(losses(t), ElementsAre(Pair("invalid entries of deviceProperties: left out", 6U)));
 }
 

@@ -99,7 +99,7 @@ TEST_F(pytorch_test, adds_the_base_time_wherever_it_stands) {
                              call("cudaLaunchKernel", "5") + "," + annotation("a", 3, 9) + "]";
   const std::string base = R"("baseTimeNanoseconds": 1751410836000000000)";
   for (const auto& [first, second] : {std::pair{base, events}, std::pair{events, base}}) {
-    const varve::trace t = read("{" + first + "," + second + "}");
+    const varve::trace t = read(std::string{"{"}.append(first).append(",").append(second).append("}"));
     EXPECT_EQ(t.activities.begin.at(0), 1751410836000000000 + 1428625731896179);
     EXPECT_EQ(t.calls.begin.at(0), 1751410836000000000 + 5000);
     EXPECT_EQ(t.ranges.at(0).begin, 1751410836000000000 + 3000);

@@ -19,10 +19,12 @@ namespace {
 constexpr std::size_t longest_word = 64;    // of what the header says about the run
 constexpr std::size_t most_devices = 1024;  // more than a machine has
 
-/// A number or short text of the header, or "".
+/// A whole number or short text of the header, or "".
 std::string word(std::string_view token) {
   bool damaged = false;
-  std::string text = is_string(token) ? unescape(inside(token), damaged) : std::string{token};
+  std::string text = is_string(token) ? unescape(inside(token), damaged)
+                     : whole(token, std::numeric_limits<std::uint64_t>::max()) ? std::string{token}
+                                                                               : std::string{};
   text.resize(cut(text, longest_word).size());
   return text;
 }
@@ -48,14 +50,13 @@ void builder::add_name(const event& e) {
     return;
   }
   const auto process = identity(e.process);
-  if (!process || !is_string(e.label)) {
+  const auto thread = of_thread ? thread_key_of(e) : thread_key{};
+  if (!process || !thread || !is_string(e.label)) {
     losses_.add(lost::no_name);
-    return;
-  }
-  if (!of_thread) {
+  } else if (of_thread) {
+    thread_names_[*thread] = text_of(e.label);
+  } else {
     process_names_[static_cast<std::uint32_t>(*process)] = text_of(e.label);
-  } else if (const auto key = thread_key_of(e)) {
-    thread_names_[*key] = text_of(e.label);
   }
 }
 
