@@ -35,7 +35,7 @@ class cpu_device {
   void check() const;
 
  private:
-  varve::host_device reporter_{{0, "CPU worker threads"}};
+  varve::host_device reporter_{{0, "CPU worker threads"}, true};
   std::atomic<std::uint32_t> streams_{0};
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;

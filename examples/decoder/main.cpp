@@ -74,9 +74,7 @@ profiled_run profile(decoder::backend& device, const decoder::options& o, decode
   const auto engine = load(device, o, mode);
   engine->warm_up();
   token_lists tokens = engine->generate(random_prompts(o), o.tokens);
-  varve::trace trace = session.stop();
-  trace.live_cpu = true;  // the back end's workers share the cores with the engine's own thread
-  return {std::move(tokens), varve::analyze(trace)};
+  return {std::move(tokens), varve::analyze(session.stop())};
 }
 
 void print_tokens(const token_lists& generated) {

@@ -15,7 +15,7 @@ std::vector<float> activations(1 << 16, 1.0F);
 
 // A device without CUPTI reports what it runs: here the calling thread itself, one kernel after another.
 void launch(const char* kernel, int repeats) {
-  static varve::host_device device{{0, "calling thread"}};
+  static varve::host_device device{{0, "calling thread"}, true};
   const varve::host_call call{device, varve::call_kind::launch};
   const std::uint64_t begin = varve::clock_ticks();
   for (int i = 0; i < repeats; ++i) {

@@ -43,7 +43,9 @@ struct host_activity {
 /// thread safe and noexcept; with no session running they cost a load and a branch.
 class VARVE_API host_device {
  public:
-  explicit host_device(device_info info);
+  /// `shares_host_cores`: its work runs on the cores that the engine's threads run on, so that idle times
+  /// measure the machine's scheduler too; reports say so.
+  explicit host_device(device_info info, bool shares_host_cores = false);
   host_device(const host_device&) = delete;
   host_device& operator=(const host_device&) = delete;
   ~host_device();

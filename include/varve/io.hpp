@@ -26,9 +26,9 @@ class VARVE_API error : public std::runtime_error {
 };
 
 struct read_options {
-  /// Bytes that a compressed file may unpack to.
+  /// Bytes that a file may hold, or unpack to when it is compressed.
   std::uint64_t max_unpacked = std::uint64_t{4} << 30U;
-  /// Called now and then with bytes done and in all (0: unknown).
+  /// Called now and then with bytes done and in all (0: unknown). What it throws ends the reading.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
@@ -36,7 +36,11 @@ struct read_options {
 enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 [[nodiscard]] VARVE_API file_kind identify(const std::string& path);
 
-/// Reads a PyTorch profiler (Kineto) trace, plain or gzip.
+/// Reads a PyTorch profiler (Kineto) trace, plain or gzip. Kernels, copies and sets become activities, calls
+/// of the runtime and the driver become calls, user annotations become ranges of kind op, nested by
+/// containment on each thread, and "ProfilerStep#7" becomes the pass ("ProfilerStep", 7). Calls are joined to
+/// ranges by thread and time. What cannot be taken as it is, is skipped or repaired, and counted in
+/// trace::losses.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).

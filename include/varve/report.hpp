@@ -232,7 +232,8 @@ struct analyze_options {
 [[nodiscard]] VARVE_API report analyze(const trace& t, const analyze_options& options = {});
 
 /// "attention", "linear", "normalisation", "activation", "kv cache", "router", "embedding", "sampling",
-/// "collective", "copy" or "other", from a kernel's name.
+/// "collective", "copy" or "other", from a kernel's name. Arithmetic on activations, element by element, is
+/// "activation"; rotary embedding and softmax are "attention"; kernels that only move or fill are "copy".
 [[nodiscard]] VARVE_API std::string_view kernel_category(std::string_view kernel_name) noexcept;
 
 enum class view : std::uint8_t { layer, label, phase, kernel, category };
@@ -250,10 +251,12 @@ enum class sort_key : std::uint8_t {
 struct table_options {
   view by = view::layer;
   sort_key sort = sort_key::gpu_time;
-  std::size_t top = 0;       ///< at most this many rows a phase; 0: all
-  double fold_below = 0.01;  ///< rows with a smaller share of their phase's GPU time become one line
-  std::string filter;        ///< only rows whose path holds this text
-  int width = 0;             ///< columns of the terminal; 0: as wide as the table needs
+  std::size_t top = 0;  ///< at most this many rows a phase; 0: all
+  /// Rows with a smaller share of their phase's GPU time become one line; of siblings that are more than a
+  /// fifth together, the ten largest stay.
+  double fold_below = 0.01;
+  std::string filter;  ///< only rows whose path holds this text, whatever its case; none is folded then
+  int width = 0;       ///< columns of the terminal; 0: as wide as the table needs
   bool colour = false;
   bool header = true;  ///< phases, partition and quality around the rows
 };

@@ -29,7 +29,7 @@ class attribution {
   activity_table run() {
     order_by_device();
     list_graph_launches();
-    const std::size_t n = table_.record.size();
+    const std::size_t n = table_.size;
     table_.call.resize(n);
     table_.slot.resize(n);
     table_.first_of_call.assign(calls_.size(), none);
@@ -41,20 +41,26 @@ class attribution {
   }
 
  private:
+  struct place {
+    std::uint32_t slot = none;
+    std::uint32_t pass = none;
+  };
+
   [[nodiscard]] std::size_t stream_of(std::size_t i) const noexcept {
     return std::min<std::size_t>(columns_.stream[i], trace_.streams.size());
   }
-  [[nodiscard]] time_ns begin(std::size_t i) const noexcept { return clamp_time(columns_.begin[i]); }
-  [[nodiscard]] time_ns end(std::size_t i) const noexcept { return clamp_time(columns_.end[i]); }
+  [[nodiscard]] time_ns begin(std::size_t i) const noexcept { return columns_.begin[i]; }
+  [[nodiscard]] time_ns end(std::size_t i) const noexcept { return columns_.end[i]; }
 
-  std::size_t count_complete();
   void find_devices();
   void order_by_device();
   void list_graph_launches();
   void attribute_device(std::uint16_t d);
-  std::uint32_t place(std::uint32_t i, std::uint32_t c, std::uint16_t d, std::uint32_t& pass);
+  place place_of(std::uint32_t i, std::uint32_t c, std::uint16_t d);
+  place place_replayed(std::uint32_t i, std::uint32_t c, std::uint32_t range, std::uint16_t d);
   void note_graph_activity(std::uint32_t c, std::uint32_t node, activity_kind kind);
-  void order_by_effective_begin(device_activities& device, const std::vector<time_ns>& effective);
+  time_ns effective_begin(stream_sums& stream, time_ns begin, time_ns end) const noexcept;
+  void order_by_effective_begin(device_activities& device);
   std::uint32_t graph_of(std::uint32_t launch) noexcept;
   void compare_launches();
 
@@ -67,25 +73,17 @@ class attribution {
   activity_table table_;
   std::vector<std::uint16_t> stream_device_;
   flat_map launch_ids_;                     // call → table_.graph_launches
+  std::vector<std::uint32_t> same_node_;    // the first record with the same id: an update adds records
   std::vector<std::uint32_t> node_launch_;  // the last launch that each node ran in
   std::uint32_t noted_call_ = none;
   std::uint32_t noted_launch_ = none;
   // Where the last activity went: the next mostly goes there too.
-  std::uint32_t last_owner_ = none;
+  std::uint32_t last_range_ = none;
+  place last_place_;
   std::uint32_t last_replay_call_ = none;
   std::uint32_t last_replay_path_ = none;
-  std::uint32_t last_owner_slot_ = none;
-  std::uint32_t last_replay_slot_ = none;
+  place last_replay_;
 };
-
-std::size_t attribution::count_complete() {
-  const activity_columns& a = columns_;
-  const auto sizes = {a.begin.size(), a.end.size(),    a.correlation.size(), a.name.size(),
-                      a.node.size(),  a.detail.size(), a.stream.size(),      a.kind.size()};
-  const std::size_t complete = std::min<std::size_t>(std::min(sizes), none - 1);
-  table_.incomplete = std::max(sizes) - complete;
-  return complete;
-}
 
 // The devices on which something ran; where nothing did, the one that is likeliest to be meant.
 void attribution::find_devices() {
@@ -121,13 +119,18 @@ void attribution::find_devices() {
 }
 
 void attribution::order_by_device() {
-  const std::size_t n = count_complete();
-  quality_.activities = static_cast<std::int64_t>(columns_.begin.size());
+  const std::size_t n = columns_.size();
+  quality_.activities = static_cast<std::int64_t>(n);
   table_.streams.resize(trace_.streams.size() + 1);
+  bool ordered = true;
+  time_ns previous = std::numeric_limits<time_ns>::min();
   for (std::size_t i = 0; i < n; ++i) {
     if (is_timed(columns_, i)) {
       ++table_.streams[stream_of(i)].activities;
+      ordered = ordered && begin(i) > previous;  // at one time, the other columns decide
+      previous = begin(i);
     } else {
+      ordered = false;
       ++quality_.untimed;
       ++(calls_.find(columns_.correlation[i], far) != none ? quality_.matched : quality_.unmatched);
     }
@@ -145,11 +148,15 @@ void attribution::order_by_device() {
     }
   }
   std::partial_sum(next.begin(), next.end(), next.begin());
+  table_.size = next.back();
   for (std::size_t d = 0; d < table_.devices.size(); ++d) {
     table_.devices[d].first = next[d];
     table_.devices[d].last = next[d + 1];
   }
-  table_.record.resize(next.back());
+  if (ordered && table_.devices.size() <= 1) {
+    return;
+  }
+  table_.record.resize(table_.size);
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint16_t d = is_timed(columns_, i) ? stream_device_[stream_of(i)] : no_device;
     if (d != no_device) {
@@ -179,120 +186,141 @@ void attribution::list_graph_launches() {
   }
   if (!table_.graph_launches.empty()) {
     node_launch_.assign(trace_.graph_nodes.size(), none);
+    flat_map first;
+    for (std::uint32_t n = 0; n < trace_.graph_nodes.size(); ++n) {
+      std::uint32_t& known = first[trace_.graph_nodes[n].id];
+      known = known == none ? n : known;
+      same_node_.push_back(known);
+    }
   }
 }
 
-// The slot of activity `i`, launched by call `c`, and the pass that it belongs to.
-std::uint32_t attribution::place(std::uint32_t i, std::uint32_t c, std::uint16_t d, std::uint32_t& pass) {
+// Where activity `i` belongs, launched by call `c`.
+attribution::place attribution::place_of(std::uint32_t i, std::uint32_t c, std::uint16_t d) {
   std::uint32_t range = c != none ? calls_.range(c) : none;
   range = range < structure_.ranges.size() ? range : none;
-  pass = range != none ? structure_.ranges[range].pass : structure_.default_pass();
-  const std::uint32_t node = columns_.node[i];
   const bool in_graph = c != none && calls_.kind(c) == call_kind::graph_launch;
-  if (node != none || in_graph) {
-    const bool has_node = node < trace_.graph_nodes.size();
-    table_.unknown_nodes += node != none && !has_node ? 1 : 0;
-    const std::uint32_t label = has_node ? trace_.graph_nodes[node].label : none;
-    const bool has_label = label < trace_.labels.size();
-    quality_.unlabelled_nodes += !has_label && columns_.kind[i] != activity_kind::graph ? 1 : 0;
-    quality_.stale_nodes += has_node && trace_.graph_nodes[node].stale ? 1 : 0;
-    if (in_graph) {
-      note_graph_activity(c, has_node ? node : none, columns_.kind[i]);
-    }
-    const std::uint32_t path = has_label ? structure_.path_of_label[label] : whole_pass;
-    if (path != whole_pass) {
-      if (c != last_replay_call_ || path != last_replay_path_) {
-        last_replay_slot_ = rows_.replay_slot(c, range, path, d);
-        last_replay_call_ = c;
-        last_replay_path_ = path;
-      }
-      if (declares_work(trace_.graph_nodes[node].declared)) {
-        rows_.declare(last_replay_slot_, trace_.graph_nodes[node].declared);
-        if (pass != none) {
-          structure_.passes[pass].has_work = true;
-        }
-      }
-      return last_replay_slot_;
+  if (columns_.node[i] != none || in_graph) {
+    if (const place replay = place_replayed(i, c, range, d); replay.slot != none) {
+      return replay;
     }
   }
-  const std::uint32_t owner = range != none ? structure_.ranges[range].owner : none;
-  if (owner == none) {
-    return rows_.outside_slot(pass, d);
+  if (range != last_range_ || range == none) {
+    const std::uint32_t owner = range != none ? structure_.ranges[range].owner : none;
+    last_place_.pass = range != none ? structure_.ranges[range].pass : structure_.default_pass();
+    last_place_.slot = owner != none ? rows_.range_slot(owner, d) : rows_.outside_slot(last_place_.pass, d);
+    last_range_ = range;
   }
-  if (owner != last_owner_) {
-    last_owner_slot_ = rows_.range_slot(owner, d);
-    last_owner_ = owner;
+  return last_place_;
+}
+
+// Of a graph's node: by the label that it was captured under. No slot where there is none.
+attribution::place attribution::place_replayed(std::uint32_t i, std::uint32_t c, std::uint32_t range,
+                                               std::uint16_t d) {
+  const std::uint32_t node = columns_.node[i];
+  const bool has_node = node < trace_.graph_nodes.size();
+  table_.unknown_nodes += node != none && !has_node ? 1 : 0;
+  const std::uint32_t label = has_node ? trace_.graph_nodes[node].label : none;
+  const bool has_label = label < trace_.labels.size();
+  quality_.unlabelled_nodes += !has_label && columns_.kind[i] != activity_kind::graph ? 1 : 0;
+  quality_.stale_nodes += has_node && trace_.graph_nodes[node].stale ? 1 : 0;
+  if (c != none && calls_.kind(c) == call_kind::graph_launch) {
+    note_graph_activity(c, has_node ? node : none, columns_.kind[i]);
   }
-  return last_owner_slot_;
+  const std::uint32_t path = has_label ? structure_.path_of_label[label] : whole_pass;
+  if (path == whole_pass) {
+    return {};
+  }
+  if (c != last_replay_call_ || path != last_replay_path_) {
+    last_replay_.pass = range != none ? structure_.ranges[range].pass : structure_.default_pass();
+    last_replay_.slot = rows_.replay_slot(c, range, path, d);
+    last_replay_call_ = c;
+    last_replay_path_ = path;
+  }
+  if (declares_work(trace_.graph_nodes[node].declared)) {
+    rows_.declare(last_replay_.slot, trace_.graph_nodes[node].declared);
+    if (c != none && last_replay_.pass != none) {
+      structure_.passes[last_replay_.pass].has_work = true;
+    }
+  }
+  return last_replay_;
 }
 
 void attribution::attribute_device(std::uint16_t d) {
   device_activities& device = table_.devices[d];
-  last_owner_ = none;
+  last_range_ = none;
   last_replay_path_ = none;
   time_ns last_effective = -far;
   time_ns last_submit = -far;
-  std::vector<time_ns> effective;  // filled only once they turn out not to be in order
-  const auto effective_begin = [&](std::size_t pos) {
-    const std::uint32_t i = table_.record[pos];
-    stream_sums& stream = table_.streams[stream_of(i)];
-    const time_ns b = stream_of(i) < trace_.streams.size() ? std::max(begin(i), stream.end) : begin(i);
-    stream.end = std::max(stream.end, end(i));
-    return b;
-  };
   bool in_order = true;
+  bool submitted_in_order = true;
+  std::int64_t matched = 0;
+  std::int64_t negative_delays = 0;
+  union_length kernel_union;
   for (std::size_t pos = device.first; pos < device.last; ++pos) {
-    const std::uint32_t i = table_.record[pos];
+    const std::uint32_t i = table_.record_at(pos);
     const time_ns b = begin(i);
     const time_ns e = end(i);
-    const time_ns at = effective_begin(pos);
-    in_order = in_order && at >= last_effective;
-    last_effective = at;
+    stream_sums& stream = table_.streams[stream_of(i)];
+    const time_ns effective = effective_begin(stream, b, e);
+    in_order = in_order && effective >= last_effective;
+    last_effective = effective;
     if (columns_.kind[i] == activity_kind::kernel) {
-      stream_sums& stream = table_.streams[stream_of(i)];
       ++stream.kernels;
       add_to(stream.kernel_time, e - b);
       stream.kernel_union.add(b, e);
-      ++device.kernels;
-      add_to(device.kernel_time, e - b);
-      device.kernel_union.add(b, e);
+      kernel_union.add(b, e);
     }
 
     const std::uint32_t c = calls_.find(columns_.correlation[i], b);
     table_.call[pos] = c;
-    if (c == none) {
-      ++quality_.unmatched;
-    } else {
-      ++quality_.matched;
-      quality_.negative_delays += b < calls_.begin(c) ? 1 : 0;
+    if (c != none) {
+      ++matched;
+      negative_delays += b < calls_.begin(c) ? 1 : 0;
       const time_ns submit = std::min(calls_.end(c), b);
-      device.submitted_in_order = device.submitted_in_order && submit >= last_submit;
+      submitted_in_order = submitted_in_order && submit >= last_submit;
       last_submit = submit;
       std::uint32_t& first = table_.first_of_call[c];
-      if (first == none || b < begin(table_.record[first])) {
+      if (first == none || b < begin(table_.record_at(first))) {
         first = static_cast<std::uint32_t>(pos);
       }
     }
-    std::uint32_t pass = none;
-    table_.slot[pos] = place(i, c, d, pass);
-    if (pass != none) {
-      structure_.passes[pass].end = std::max(structure_.passes[pass].end, e);
+    const place p = place_of(i, c, d);
+    table_.slot[pos] = p.slot;
+    if (p.pass != none) {
+      time_ns& pass_end = structure_.passes[p.pass].end;
+      pass_end = std::max(pass_end, e);
     }
   }
+  const auto count = static_cast<std::int64_t>(device.last - device.first);
+  quality_.matched += matched;
+  quality_.unmatched += count - matched;
+  quality_.negative_delays += negative_delays;
+  device.kernel_union = kernel_union.total();
+  device.submitted_in_order = submitted_in_order && in_order;
   if (!in_order) {
-    for (stream_sums& s : table_.streams) {
-      s.end = -far;
-    }
-    effective.reserve(device.last - device.first);
-    for (std::size_t pos = device.first; pos < device.last; ++pos) {
-      effective.push_back(effective_begin(pos));
-    }
-    order_by_effective_begin(device, effective);
-    device.submitted_in_order = false;
+    order_by_effective_begin(device);
   }
 }
 
-void attribution::order_by_effective_begin(device_activities& device, const std::vector<time_ns>& effective) {
+time_ns attribution::effective_begin(stream_sums& stream, time_ns begin, time_ns end) const noexcept {
+  const time_ns effective = std::max(begin, stream.end);
+  if (&stream != &table_.streams.back()) {  // what is on unknown streams does not follow one another
+    stream.end = std::max(stream.end, end);
+  }
+  return effective;
+}
+
+void attribution::order_by_effective_begin(device_activities& device) {
+  for (stream_sums& s : table_.streams) {
+    s.end = -far;
+  }
+  std::vector<time_ns> effective;
+  effective.reserve(device.last - device.first);
+  for (std::size_t pos = device.first; pos < device.last; ++pos) {
+    const std::uint32_t i = table_.record_at(pos);
+    effective.push_back(effective_begin(table_.streams[stream_of(i)], begin(i), end(i)));
+  }
   std::vector<std::uint32_t> from(effective.size());
   std::iota(from.begin(), from.end(), 0U);
   sort_by_time(
@@ -306,6 +334,10 @@ void attribution::order_by_effective_begin(device_activities& device, const std:
     if (first != none && first >= device.first && first < device.last) {
       first = static_cast<std::uint32_t>(device.first + to[first - device.first]);
     }
+  }
+  if (table_.record.empty()) {
+    table_.record.resize(table_.size);
+    std::iota(table_.record.begin(), table_.record.end(), 0U);
   }
   for (std::vector<std::uint32_t>* column : {&table_.record, &table_.call, &table_.slot}) {
     std::vector<std::uint32_t> sorted(from.size());
@@ -327,6 +359,7 @@ void attribution::note_graph_activity(std::uint32_t c, std::uint32_t node, activ
   graph_launch& launch = table_.graph_launches[noted_launch_];
   launch.recorded = true;
   launch.whole = launch.whole || kind == activity_kind::graph;
+  node = node != none ? same_node_[node] : none;
   if (node != none && node_launch_[node] != noted_launch_) {
     ++launch.nodes;
     if (node_launch_[node] != none) {  // a node belongs to one graph: both launched it

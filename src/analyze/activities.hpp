@@ -36,9 +36,7 @@ struct device_activities {
   std::uint32_t id = 0;
   std::size_t first = 0;  ///< positions [first, last) in activity_table
   std::size_t last = 0;
-  std::int64_t kernels = 0;
-  time_ns kernel_time = 0;
-  union_length kernel_union;
+  time_ns kernel_union = 0;
   bool submitted_in_order = true;
 };
 
@@ -54,9 +52,10 @@ struct graph_launch {
 
 /// Columns by position: devices one after another, each in order of effective begin.
 struct activity_table {
-  std::vector<std::uint32_t> record;  ///< in trace::activities
+  std::vector<std::uint32_t> record;  ///< in trace::activities; empty: positions are the records' own
   std::vector<std::uint32_t> call;    ///< that launched it, or none
   std::vector<std::uint32_t> slot;    ///< in row_table::slots
+  std::size_t size = 0;
   std::vector<device_activities> devices;
   std::vector<stream_sums> streams;          ///< by stream; the last stands for unknown ones
   std::vector<std::uint32_t> first_of_call;  ///< by call: position of its first activity
@@ -64,7 +63,10 @@ struct activity_table {
   std::uint64_t unknown_streams = 0;
   std::uint64_t unknown_nodes = 0;
   std::uint64_t on_more_devices = 0;
-  std::uint64_t incomplete = 0;  ///< records with a column missing
+
+  [[nodiscard]] std::uint32_t record_at(std::size_t position) const noexcept {
+    return record.empty() ? static_cast<std::uint32_t>(position) : record[position];
+  }
 };
 
 /// Sorts and attributes all activities, fills in the ends of passes, and counts what it meets.

@@ -6,6 +6,7 @@
 #include "analyze/assemble.hpp"
 #include "analyze/calls.hpp"
 #include "analyze/host.hpp"
+#include "analyze/repair.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
 #include "analyze/sweep.hpp"
@@ -53,8 +54,8 @@ void describe_source(const trace& t, report_quality& q) {
   q.own_overhead = t.own_overhead;
 }
 
-void add_losses(const structure& s, const call_index& calls, const activity_table& activities,
-                report_quality& q) {
+void add_losses(const repairs& repaired, const structure& s, const call_index& calls,
+                const activity_table& activities, report_quality& q) {
   const auto lose = [&](const char* what, std::uint64_t count) {
     if (count != 0) {
       q.losses.push_back({what, "analysis", count});
@@ -63,17 +64,16 @@ void add_losses(const structure& s, const call_index& calls, const activity_tabl
   lose("ranges nested too deep for a row of their own, counted for the row around them", s.deep_ranges);
   lose("ranges and labels that end before they begin, or name a parent or label that is not there",
        s.broken_ranges);
-  lose("calls that end before they begin, or lack a column", calls.broken());
+  lose("calls and activities that lack a column", repaired.incomplete);
+  lose("calls that end before they begin", repaired.reversed_calls);
+  lose("times more than 146 years away", repaired.absurd_times);
   lose("calls made in a range that is not there", calls.unknown_ranges());
-  lose("activities that lack a column", activities.incomplete);
   lose("activities on a stream that is not there, taken as on the lowest device", activities.unknown_streams);
   lose("activities of graph nodes that are not there", activities.unknown_nodes);
   lose("activities on devices beyond the 256th", activities.on_more_devices);
 }
 
-}  // namespace
-
-report analyze(const trace& t, const analyze_options& options) {
+report analyze_repaired(const trace& t, const analyze_options& options, const repairs& repaired) {
   report out;
   structure marks = read_structure(t, options);
   out.source = t.source;
@@ -88,7 +88,7 @@ report analyze(const trace& t, const analyze_options& options) {
   row_table rows{t, marks};
   const activity_table activities = attribute_activities(t, marks, calls, rows, quality);
   quality.duplicate_correlations = calls.duplicates();
-  add_losses(marks, calls, activities, quality);
+  add_losses(repaired, marks, calls, activities, quality);
   if (activities.devices.empty()) {
     return out;  // nothing in it
   }
@@ -112,6 +112,17 @@ report analyze(const trace& t, const analyze_options& options) {
   add_devices(from, out);
   add_requests(from, out);
   return out;
+}
+
+}  // namespace
+
+report analyze(const trace& t, const analyze_options& options) {
+  if (!needs_repair(t)) {
+    return analyze_repaired(t, options, {});
+  }
+  trace whole = t;
+  const repairs repaired = repair(whole);
+  return analyze_repaired(whole, options, repaired);
 }
 
 }  // namespace v0

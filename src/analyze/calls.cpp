@@ -18,11 +18,10 @@ constexpr std::uint16_t first_unknown_thread = 65534;  // more threads than the 
 
 }  // namespace
 
-call_index::call_index(const trace& t) : calls_{t.calls}, ranges_{t.ranges.size()} {
-  const call_columns& c = calls_;
-  const std::size_t complete = std::min({c.begin.size(), c.end.size(), c.correlation.size(), c.range.size(),
-                                         c.thread.size(), c.kind.size(), c.captured.size()});
-  size_ = static_cast<std::uint32_t>(std::min<std::size_t>(complete, several - 1));
+call_index::call_index(const trace& t)
+    : calls_{t.calls},
+      ranges_{t.ranges.size()},
+      size_{static_cast<std::uint32_t>(std::min<std::size_t>(t.calls.size(), several - 1))} {
   prepare_index();
   if (!walk({})) {
     prepare_index();
@@ -31,18 +30,15 @@ call_index::call_index(const trace& t) : calls_{t.calls}, ranges_{t.ranges.size(
   std::sort(hidden_.begin(), hidden_.end());
   settle();
   group_by_thread();
-  broken_ += std::max({c.begin.size(), c.end.size(), c.correlation.size(), c.range.size(), c.thread.size(),
-                       c.kind.size(), c.captured.size()}) -
-             size_;
 }
 
 void call_index::prepare_index() {
   outermost_.clear();
+  outermost_.reserve(size_);
   threads_.clear();
   graph_launches_.clear();
   hidden_.clear();
   disputed_.clear();
-  broken_ = 0;
   unknown_ranges_ = 0;
   dense_.clear();
   sparse_ = {};
@@ -83,7 +79,6 @@ bool call_index::walk(const std::vector<std::uint32_t>& order) {
   const bool as_recorded = order.empty();
   for (std::uint32_t k = 0; k < size_; ++k) {
     const std::uint32_t c = as_recorded ? k : order[k];
-    broken_ += calls_.end[c] < calls_.begin[c] ? 1U : 0U;
     unknown_ranges_ += calls_.range[c] >= ranges_ && calls_.range[c] != none ? 1U : 0U;
     std::uint32_t launching = c;
     if (is_measured(kind(c))) {

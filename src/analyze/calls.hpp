@@ -36,10 +36,8 @@ class call_index {
   explicit call_index(const trace& t);
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  [[nodiscard]] time_ns begin(std::uint32_t c) const noexcept { return clamp_time(calls_.begin[c]); }
-  [[nodiscard]] time_ns end(std::uint32_t c) const noexcept {
-    return std::max(begin(c), clamp_time(calls_.end[c]));
-  }
+  [[nodiscard]] time_ns begin(std::uint32_t c) const noexcept { return calls_.begin[c]; }
+  [[nodiscard]] time_ns end(std::uint32_t c) const noexcept { return calls_.end[c]; }
   [[nodiscard]] call_kind kind(std::uint32_t c) const noexcept { return calls_.kind[c]; }
   [[nodiscard]] bool captured(std::uint32_t c) const noexcept { return calls_.captured[c] != 0; }
   [[nodiscard]] std::uint32_t range(std::uint32_t c) const noexcept { return calls_.range[c]; }
@@ -74,8 +72,6 @@ class call_index {
 
   /// Launching calls that carry the correlation of another one that lies apart.
   [[nodiscard]] std::int64_t duplicates() const noexcept { return duplicates_; }
-  /// Calls that end before they begin, and calls left out since their columns are incomplete.
-  [[nodiscard]] std::uint64_t broken() const noexcept { return broken_; }
   /// Calls made in a range that is not in the trace.
   [[nodiscard]] std::uint64_t unknown_ranges() const noexcept { return unknown_ranges_; }
 
@@ -119,7 +115,6 @@ class call_index {
   std::vector<claim> disputed_;
   std::vector<std::vector<std::uint32_t>> groups_;  ///< calls of one correlation, in order of begin
   std::int64_t duplicates_ = 0;
-  std::uint64_t broken_ = 0;
   std::uint64_t unknown_ranges_ = 0;
 };
 

@@ -25,10 +25,10 @@ void add_devices(const results& from, report& to) {
     device.partition = to_partition(swept.any_parts);
     device.partition.no_pass = from.walls.end - from.walls.begin - device.partition.wall();
     device.busy = swept.busy;
-    device.kernel_time = ran.kernel_time;
-    device.kernel_union = ran.kernel_union.total();
+    device.kernel_union = ran.kernel_union;
     device.gpu_span = swept.extent.length();
-    device.kernels = ran.kernels;
+    device.kernels = swept.kernels;
+    device.kernel_time = swept.kernel_time;
     for (std::size_t s = 0; s < t.streams.size(); ++s) {
       const stream_sums& sums = from.activities.streams[s];
       if (sums.activities != 0 && t.streams[s].device == ran.id) {
@@ -58,6 +58,7 @@ void add_requests(const results& from, report& to) {
   std::sort(services.begin(), services.end(), [&](const service& a, const service& b) {
     return a.request != b.request           ? a.request < b.request
            : pass(a).begin != pass(b).begin ? pass(a).begin < pass(b).begin
+           : pass(a).end != pass(b).end     ? pass(a).end < pass(b).end
                                             : a.pass < b.pass;
   });
   services.erase(std::unique(services.begin(), services.end(),

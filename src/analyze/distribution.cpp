@@ -12,6 +12,7 @@ namespace analysis {
 namespace {
 
 constexpr std::size_t many = 1024;  // fewer values of a row are kept as they are
+constexpr std::size_t batch = 64;
 constexpr std::array<std::int64_t, 3> percents{50, 95, 99};
 
 // √(Σv²/n − (Σv/n)²), in whole numbers up to the root where they fit.
@@ -53,6 +54,29 @@ time_ns& percentile(distribution& d, std::size_t k) { return k == 0 ? d.p50 : k 
 
 }  // namespace
 
+void value_sums::add(std::span<const time_ns> values) noexcept {
+  count += static_cast<std::int64_t>(values.size());
+  wide total = 0;
+  wide total_squares = 0;
+  time_ns least = min;
+  time_ns most = max;
+  for (const time_ns value : values) {
+    const auto v = static_cast<std::uint64_t>(value);
+    total += v;
+    least = std::min(least, value);
+    most = std::max(most, value);
+    if (value < huge) {
+      total_squares += static_cast<wide>(v) * v;
+    } else {
+      huge_squares += static_cast<double>(v) * static_cast<double>(v);
+    }
+  }
+  sum += total;
+  squares += total_squares;
+  min = least;
+  max = most;
+}
+
 void value_sums::add(const value_sums& other) noexcept {
   count += other.count;
   sum += other.sum;
@@ -62,20 +86,46 @@ void value_sums::add(const value_sums& other) noexcept {
   max = std::max(max, other.max);
 }
 
-row_statistics::row_statistics(const std::vector<std::size_t>& most) : rows_(most.size()) {
-  std::size_t few = 0;
+row_statistics::row_statistics(const std::vector<std::size_t>& most)
+    : cursors_(most.size()), rows_(most.size()) {
+  std::size_t values = 0;
   std::size_t histograms = 0;
   for (std::size_t r = 0; r < most.size(); ++r) {
+    rows_[r].first = values;
+    values += std::min(most[r], most[r] >= many ? batch : many);
     if (most[r] >= many) {
       rows_[r].histogram = histograms;
       histograms += buckets::count;
-    } else {
-      rows_[r].first = few;
-      few += most[r];
     }
   }
-  values_.resize(few);
+  values_.resize(values);
   histograms_.resize(histograms);
+  wanted_.resize(buckets::count / 64);
+  wanted_by_.resize(most.size(), 0);
+  for (std::size_t r = 0; r < most.size(); ++r) {
+    cursors_[r].next = values_.data() + rows_[r].first;
+    cursors_[r].limit = rows_[r].histogram != npos ? cursors_[r].next + batch : nullptr;
+  }
+}
+
+void row_statistics::drain(std::size_t row) noexcept {
+  row_values& r = rows_[row];
+  time_ns* const first = values_.data() + r.first;
+  const std::span<const time_ns> values{first, cursors_[row].next};
+  r.sums.add(values);
+  if (r.histogram != npos) {
+    std::uint32_t* const histogram = histograms_.data() + r.histogram;
+    for (const time_ns v : values) {
+      ++histogram[buckets::of(v)];
+    }
+    cursors_[row].next = first;
+  }
+}
+
+void row_statistics::settle() {
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    drain(r);
+  }
 }
 
 std::size_t row_statistics::want(std::span<const std::uint32_t> rows, std::int64_t zeros) {
@@ -163,11 +213,11 @@ std::size_t row_statistics::collect_bucket(std::span<const std::uint32_t> rows, 
       }
       continue;
     }
-    if (row.wanted == npos) {
-      row.wanted = wanted_.size();
+    if (wanted_by_[r] == 0) {
+      wanted_by_[r] = wanted_.size();
       wanted_.resize(wanted_.size() + buckets::count / 64);
     }
-    wanted_[row.wanted + bucket / 64] |= std::uint64_t{1} << (bucket % 64);
+    wanted_[wanted_by_[r] + bucket / 64] |= std::uint64_t{1} << (bucket % 64);
     row.targets.push_back({bucket, place});
   }
   return place;
@@ -199,9 +249,7 @@ distribution summarise(std::vector<time_ns> values) {
     return {};
   }
   value_sums sums;
-  for (const time_ns v : values) {
-    sums.add(v);
-  }
+  sums.add(std::span<const time_ns>{values});
   distribution d = describe(sums);
   std::sort(values.begin(), values.end());
   const std::array<std::int64_t, 3> ranks = ranks_of(d.count);

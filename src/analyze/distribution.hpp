@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -32,56 +33,40 @@ struct value_sums {
 
   static constexpr time_ns huge = time_ns{1} << 48;  ///< three days
 
-  void add(time_ns value) noexcept {
-    const auto v = static_cast<std::uint64_t>(value);
-    ++count;
-    sum += v;
-    min = value < min ? value : min;
-    max = value > max ? value : max;
-    if (value < huge) {
-      squares += static_cast<wide>(v) * v;
-    } else {
-      huge_squares += static_cast<double>(v) * static_cast<double>(v);
-    }
-  }
+  void add(std::span<const time_ns> values) noexcept;
   void add(const value_sums& other) noexcept;
 };
 
-/// Buckets of values that double in width every 64: exact below 128, then within 1.6 %.
+/// Buckets within 1.6 % of one another: the exponent and the upper six digits of value + 1 as a double.
 class buckets {
  public:
-  static constexpr unsigned step_bits = 6;
-  static constexpr std::size_t count = std::size_t{64 - step_bits} << step_bits;
+  static constexpr std::size_t count = 64 << 6;
 
   static std::size_t of(time_ns value) noexcept {
-    const auto v = static_cast<std::uint64_t>(value);
-    if (v < steps) {
-      return v;
-    }
-    const unsigned shift = 63U - static_cast<unsigned>(__builtin_clzll(v)) - step_bits;
-    return (std::size_t{shift} << step_bits) + (v >> shift);
+    const double v = static_cast<double>(value) + 1.0;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &v, sizeof bits);
+    return (bits >> 46) - (std::uint64_t{1023} << 6);
   }
-
- private:
-  static constexpr std::uint64_t steps = 1U << step_bits;
 };
 
-/// Takes every value twice. First add() all; then want() what is to be known, of one row or several; then
-/// collect() all once more; then ask. The second time only values near a percentile are kept.
+/// Takes every value twice. First add() all and settle(); then want() what is to be known, of one row or
+/// several; then collect() all once more; then get() it. The second time only values near a percentile stay.
 class row_statistics {
  public:
   /// `most`: of each row, how many values it has at most.
   explicit row_statistics(const std::vector<std::size_t>& most);
+  row_statistics(row_statistics&&) = default;  // vectors keep their place when they move
 
   void add(std::size_t row, time_ns value) noexcept {
-    row_values& r = rows_[row];
-    r.sums.add(value);
-    if (r.histogram != npos) {
-      ++histograms_[r.histogram + buckets::of(value)];
-    } else {
-      values_[r.first + static_cast<std::size_t>(r.sums.count) - 1] = value;
+    cursor& c = cursors_[row];
+    *c.next++ = value;
+    if (c.next == c.limit) {
+      drain(row);
     }
   }
+  /// Ends the adding.
+  void settle();
   [[nodiscard]] std::int64_t count(std::size_t row) const noexcept { return rows_[row].sums.count; }
 
   /// Asks for the distribution of all values of `rows` and of `zeros` zeros besides; returns its number.
@@ -89,11 +74,9 @@ class row_statistics {
   std::size_t want(std::uint32_t row, std::int64_t zeros = 0) { return want(std::span{&row, 1}, zeros); }
 
   void collect(std::size_t row, time_ns value) {
-    if (rows_[row].wanted != npos) {
-      const std::size_t b = buckets::of(value);
-      if ((wanted_[rows_[row].wanted + b / 64] >> (b % 64) & 1) != 0) {
-        keep(row, b, value);
-      }
+    const std::size_t b = buckets::of(value);
+    if ((wanted_[wanted_by_[row] + b / 64] >> (b % 64) & 1) != 0) {
+      keep(row, b, value);
     }
   }
 
@@ -105,11 +88,15 @@ class row_statistics {
     std::size_t bucket;
     std::size_t kept;  // in kept_
   };
+  /// Where a row's next value goes in values_. Of a row with many, they stay there until it is full.
+  struct cursor {
+    time_ns* next = nullptr;
+    const time_ns* limit = nullptr;
+  };
   struct row_values {
     value_sums sums;
-    std::size_t first = 0;         // few values: in values_
-    std::size_t histogram = npos;  // many: in histograms_
-    std::size_t wanted = npos;     // bits in wanted_, when a percentile lies among its values
+    std::size_t first = 0;         // in values_
+    std::size_t histogram = npos;  // in histograms_; npos: few values
     std::vector<target> targets;
   };
   struct wanted_distribution {
@@ -118,16 +105,19 @@ class row_statistics {
     std::array<std::int64_t, 3> rank{};  // and which of it: below 0 when the percentile is known already
   };
 
+  void drain(std::size_t row) noexcept;
   void keep(std::size_t row, std::size_t bucket, time_ns value);
   std::size_t collect_bucket(std::span<const std::uint32_t> rows, std::size_t bucket);
   void find_buckets(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> histogram,
                     const std::array<std::int64_t, 3>& ranks, wanted_distribution& want);
 
+  std::vector<cursor> cursors_;
   std::vector<row_values> rows_;
   std::vector<time_ns> values_;
   std::vector<std::uint32_t> histograms_;
   std::vector<std::uint32_t> merged_;
-  std::vector<std::uint64_t> wanted_;
+  std::vector<std::size_t> wanted_by_;  // by row: its bits in wanted_, the first of which are none
+  std::vector<std::uint64_t> wanted_;   // by bucket: whether a percentile lies in it
   std::vector<std::vector<time_ns>> kept_;
   std::vector<wanted_distribution> wants_;
 };

@@ -67,6 +67,10 @@ void count_ranges(const trace& t, const structure& s, host_finder& hosts, report
   if (s.implicit_pass) {
     host_row& row = hosts.of(whole_pass, s.passes[0].key);
     row.calls = 1;
+    row.calls_with_work = s.passes[0].has_work || std::any_of(s.ranges.begin(), s.ranges.end(),
+                                                              [](const range_place& r) { return r.has_work; })
+                              ? 1
+                              : 0;
     row.time = s.passes[0].host_end - s.passes[0].begin;
   }
 }

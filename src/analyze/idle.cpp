@@ -22,7 +22,7 @@ submissions::submissions(const trace& t, const activity_table& activities, const
     if (c == none) {
       continue;
     }
-    const time_ns submitted = std::min(calls.end(c), clamp_time(t.activities.begin[activities.record[pos]]));
+    const time_ns submitted = std::min(calls.end(c), t.activities.begin[activities.record_at(pos)]);
     if (earliest < submitted) {
       earlier_.emplace_back(pos, earliest);
     }

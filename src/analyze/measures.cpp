@@ -15,9 +15,9 @@ namespace analysis {
 
 measures to_measures(const activity_sums& a, const call_sums& c) {
   measures m;
-  m.gpu_time = a.solo;
+  m.gpu_time = static_cast<time_ns>(a.solo);
   m.shared_time = static_cast<double>(a.solo);
-  m.alone_time = a.solo;
+  m.alone_time = m.gpu_time;
   m.kernel_time = a.kernel_time;
   m.span = a.extent.length();
   m.overlap = a.overlap;

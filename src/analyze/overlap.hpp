@@ -24,6 +24,8 @@ struct running {
   std::uint32_t slot = none;
   std::uint32_t kernel = none;
   instant what = instant::compute;
+
+  [[nodiscard]] std::uint64_t length() const noexcept { return static_cast<std::uint64_t>(end - begin); }
 };
 
 /// Divides each instant equally among the rows that are active in it.

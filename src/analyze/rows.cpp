@@ -50,7 +50,9 @@ row_table::row_table(const trace& t, structure& s)
       structure_{s},
       range_slots_(t.ranges.size(), none),
       last_kernels_(2 * (t.strings.size() + 1)),
-      name_categories_(t.strings.size() + 1, 0xFF) {}
+      name_categories_(t.strings.size() + 1, 0xFF) {
+  slots.reserve(t.ranges.size());
+}
 
 std::uint32_t row_table::group(std::uint32_t key, std::uint32_t device) {
   std::uint32_t& id = group_ids_[pair_key(key, device)];

@@ -25,18 +25,37 @@ namespace analysis {
 
 /// What activities add up to, exclusive.
 struct activity_sums {
-  time_ns solo = 0;
-  time_ns time = 0;  ///< sum of the durations of all kinds
-  time_ns kernel_time = 0;
-  time_extent extent;
-  std::int64_t kernels = 0;
+  std::uint64_t solo = 0;  ///< effective, alone on the device; wraps around as long as it is not complete
   std::int64_t count = 0;  ///< of all kinds
+  time_ns time = 0;        ///< sum of the durations of all kinds
+  time_extent extent;
   time_ns overlap = 0;
+  std::int64_t kernels = 0;
+  time_ns kernel_time = 0;
   std::int64_t copies = 0;
   std::int64_t sets = 0;
   std::int64_t copy_bytes = 0;
   starved_time starved;
   time_ns device_gap = 0;
+
+  void add(time_ns begin, time_ns end, time_ns cut, std::uint64_t length) noexcept {
+    solo += length;
+    ++count;
+    add_to(time, end - begin);
+    extent.add(begin, end);
+    add_to(overlap, cut);
+  }
+  void add_kernel(time_ns length) noexcept {
+    ++kernels;
+    add_to(kernel_time, length);
+  }
+  void add_other(activity_kind kind, std::int64_t bytes) noexcept {
+    if (kind == activity_kind::copy) {
+      ++copies;
+      add_to(copy_bytes, bytes);
+    }
+    sets += kind == activity_kind::set ? 1 : 0;
+  }
 };
 
 /// What calls on the host add up to, exclusive.
@@ -133,7 +152,7 @@ struct label_row : flat_row {
 
 /// One call of a row on one device: a range, or a replay of a captured one.
 struct call_slot {
-  time_ns solo = 0;
+  std::uint64_t solo = 0;
   union_length joint;
   std::uint32_t row = none;
   std::uint32_t parent = none;  ///< always smaller than its own index

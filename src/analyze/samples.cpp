@@ -12,7 +12,7 @@ namespace {
 std::vector<time_ns> time_slots(const std::vector<call_slot>& slots) {
   std::vector<time_ns> times(slots.size());
   for (std::size_t s = slots.size(); s-- > 0;) {
-    times[s] += slots[s].solo;
+    times[s] += static_cast<time_ns>(slots[s].solo);
     if (slots[s].parent != none) {
       times[slots[s].parent] += times[s];
     }
@@ -51,6 +51,9 @@ samples::samples(const results& from, const tree_order& order)
        [&](std::uint32_t kernel, std::uint32_t call) {
          launches_[kernel].add(from.calls.kind(call), from.calls.end(call) - from.calls.begin(call));
        });
+  for (row_statistics& s : statistics_) {
+    s.settle();
+  }
 }
 
 template <class Value, class Launch>
@@ -76,10 +79,10 @@ void samples::each(const Value& value, const Launch& launch) {
       value(sample::kernel_queue, kernel, queue);
     }
   };
-  for (std::uint32_t pos = 0; pos < a.record.size(); ++pos) {
-    const time_ns begin = clamp_time(columns.begin[a.record[pos]]);
+  for (std::uint32_t pos = 0; pos < a.size; ++pos) {
+    const time_ns begin = columns.begin[a.record_at(pos)];
     const std::uint32_t kernel = from_.sweep.kernel[pos];
-    value(sample::kernel_duration, kernel, clamp_time(columns.end[a.record[pos]]) - begin);
+    value(sample::kernel_duration, kernel, columns.end[a.record_at(pos)] - begin);
     const std::uint32_t c = a.call[pos];
     if (c != none && a.first_of_call[c] == pos && from_.calls.kind(c) == call_kind::launch &&
         from_.calls.is_counted(c)) {
@@ -89,8 +92,7 @@ void samples::each(const Value& value, const Launch& launch) {
   for (std::size_t l = 0; l < a.graph_launches.size(); ++l) {
     const std::uint32_t call = a.graph_launches[l].call;
     if (const std::uint32_t first = a.first_of_call[call]; first != none) {
-      delays(call, clamp_time(columns.begin[a.record[first]]), from_.graph_rows[l],
-             from_.sweep.kernel[first]);
+      delays(call, columns.begin[a.record_at(first)], from_.graph_rows[l], from_.sweep.kernel[first]);
     }
   }
 }

@@ -78,10 +78,10 @@ void read_window(const trace& t, structure& s) {
   for (const range& r : t.ranges) {
     widen(r.begin, r.end);
   }
-  for (std::size_t i = 0; i < std::min(t.calls.begin.size(), t.calls.end.size()); ++i) {
+  for (std::size_t i = 0; i < t.calls.size(); ++i) {
     widen(t.calls.begin[i], t.calls.end[i]);
   }
-  for (std::size_t i = 0; i < std::min(t.activities.begin.size(), t.activities.end.size()); ++i) {
+  for (std::size_t i = 0; i < t.activities.size(); ++i) {
     const bool timed = t.activities.end[i] >= t.activities.begin[i] &&
                        (t.activities.begin[i] != 0 || t.activities.end[i] != 0);
     if (timed) {

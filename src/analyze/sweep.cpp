@@ -50,7 +50,7 @@ class device_sweep {
   device_result run(const std::vector<std::uint32_t>& passes_by_begin) {
     now_ = walls_.begin;
     if (device_.first < device_.last) {
-      now_ = std::min(now_, clamp_time(trace_.activities.begin[activities_.record[device_.first]]));
+      now_ = std::min(now_, trace_.activities.begin[activities_.record_at(device_.first)]);
     }
     for (std::size_t pos = device_.first; pos < device_.last; ++pos) {
       add(pos);
@@ -66,7 +66,6 @@ class device_sweep {
 
  private:
   void add(std::size_t pos);
-  void count(const running& r, std::uint32_t i, time_ns begin, time_ns overlap);
   void flush();
   void gap(time_ns end, std::size_t pos, std::uint32_t row, std::uint32_t kernel);
   void tail(const std::vector<std::uint32_t>& passes_by_begin);
@@ -90,10 +89,11 @@ class device_sweep {
 };
 
 void device_sweep::add(std::size_t pos) {
-  const std::uint32_t i = activities_.record[pos];
+  const std::uint32_t i = activities_.record_at(pos);
   const activity_columns& a = trace_.activities;
-  const time_ns begin = clamp_time(a.begin[i]);
-  const time_ns end = clamp_time(a.end[i]);
+  const time_ns begin = a.begin[i];
+  const time_ns end = a.end[i];
+  const activity_kind kind = a.kind[i];
   running r;
   r.begin = begin;
   if (a.stream[i] < trace_.streams.size()) {
@@ -103,17 +103,37 @@ void device_sweep::add(std::size_t pos) {
   }
   r.end = std::max(r.begin, end);
   r.slot = activities_.slot[pos];
-  const layer_row& row = rows_.rows[rows_.slots[r.slot].row];
-  r.kernel = rows_.kernel(a.name[i], a.kind[i], row.group);
+  call_slot& slot = rows_.slots[r.slot];
+  layer_row& row = rows_.rows[slot.row];
+  r.kernel = rows_.kernel(a.name[i], kind, row.group);
   kernel_[pos] = r.kernel;
-  r.what = a.kind[i] == activity_kind::copy || a.kind[i] == activity_kind::set ? instant::copy
-           : rows_.kernels[r.kernel].is_collective                             ? instant::communication
-                                                                               : instant::compute;
-  count(r, i, begin, std::min(end, r.begin) - begin);
+  kernel_row& kernel = rows_.kernels[r.kernel];
+  r.what = kind == activity_kind::copy || kind == activity_kind::set ? instant::copy
+           : kernel.is_collective                                    ? instant::communication
+                                                                     : instant::compute;
+  slot.solo += r.length();
+  const time_ns overlap = std::min(end, r.begin) - begin;
+  row.own.add(begin, end, overlap, r.length());
+  kernel.own.add(begin, end, overlap, r.length());
+  if (kind == activity_kind::kernel) {
+    ++result_.kernels;
+    add_to(result_.kernel_time, end - begin);
+    row.own.add_kernel(end - begin);
+    kernel.own.add_kernel(end - begin);
+    if (a.detail[i] < trace_.shapes.size()) {
+      rows_.count_shape(r.kernel, a.detail[i]);
+    }
+  } else {
+    const std::int64_t bytes = a.detail[i] < trace_.bytes.size() ? trace_.bytes[a.detail[i]] : 0;
+    row.own.add_other(kind, bytes);
+    kernel.own.add_other(kind, bytes);
+  }
+  result_.extent.add(begin, end);
+
   if (r.begin >= now_ || running_.empty()) {
     flush();
     if (r.begin > now_) {
-      gap(r.begin, pos, rows_.slots[r.slot].row, r.kernel);
+      gap(r.begin, pos, slot.row, r.kernel);
     }
     now_ = r.begin;
   }
@@ -121,55 +141,25 @@ void device_sweep::add(std::size_t pos) {
   now_ = std::max(now_, r.end);
 }
 
-void device_sweep::count(const running& r, std::uint32_t i, time_ns begin, time_ns overlap) {
-  const activity_columns& a = trace_.activities;
-  const time_ns end = clamp_time(a.end[i]);
-  for (activity_sums* sums : {&rows_.rows[rows_.slots[r.slot].row].own, &rows_.kernels[r.kernel].own}) {
-    ++sums->count;
-    add_to(sums->time, end - begin);
-    sums->extent.add(begin, end);
-    sums->overlap += overlap;
-    switch (a.kind[i]) {
-      case activity_kind::kernel:
-        ++sums->kernels;
-        add_to(sums->kernel_time, end - begin);
-        break;
-      case activity_kind::copy:
-        ++sums->copies;
-        add_to(sums->copy_bytes, a.detail[i] < trace_.bytes.size() ? trace_.bytes[a.detail[i]] : 0);
-        break;
-      case activity_kind::set:
-        ++sums->sets;
-        break;
-      default:
-        break;
-    }
-  }
-  if (a.kind[i] == activity_kind::kernel && a.detail[i] < trace_.shapes.size()) {
-    rows_.count_shape(r.kernel, a.detail[i]);
-  }
-  result_.extent.add(begin, end);
-}
-
-// Adds what ran until now. Mostly it is one activity, which had the device for itself.
+// Sweeps what ran until now. Mostly it is one activity, which had the device for itself.
 void device_sweep::flush() {
   if (running_.empty()) {
     return;
   }
-  const running& r = running_.front();
+  const time_ns begin = running_.front().begin;
   if (running_.size() == 1) {
-    const time_ns length = r.end - r.begin;
-    call_slot& slot = rows_.slots[r.slot];
-    slot.solo += length;
-    rows_.rows[slot.row].own.solo += length;
-    rows_.kernels[r.kernel].own.solo += length;
-    clock_.add(r.begin, r.end, r.what, no_pass_key);
+    clock_.add(begin, running_.front().end, running_.front().what, no_pass_key);
   } else {
-    overlaps_.sweep(running_, [&](time_ns begin, time_ns end, instant what) {
-      clock_.add(begin, end, what, no_pass_key);
-    });
+    for (const running& r : running_) {
+      call_slot& slot = rows_.slots[r.slot];
+      slot.solo -= r.length();
+      rows_.rows[slot.row].own.solo -= r.length();
+      rows_.kernels[r.kernel].own.solo -= r.length();
+    }
+    overlaps_.sweep(running_,
+                    [&](time_ns from, time_ns to, instant what) { clock_.add(from, to, what, no_pass_key); });
   }
-  result_.busy += now_ - r.begin;
+  result_.busy += now_ - begin;
   running_.clear();
 }
 
@@ -196,25 +186,30 @@ void device_sweep::gap(time_ns end, std::size_t pos, std::uint32_t row, std::uin
   gaps_.divide(now_, end, submissions_.earliest_from(pos, c, end), calls_.thread(c), charge);
 }
 
-// Nothing comes any more: starved, by what the thread did whose pass began last.
+// Nothing comes any more: starved, by what the thread did whose open pass began last.
 void device_sweep::tail(const std::vector<std::uint32_t>& passes_by_begin) {
   const auto emit = [&](time_ns from, time_ns to, instant what) { clock_.add(from, to, what, no_pass_key); };
-  auto next = std::upper_bound(passes_by_begin.begin(), passes_by_begin.end(), now_,
-                               [&](time_ns t, std::uint32_t p) { return t < structure_.passes[p].begin; });
+  std::vector<std::uint32_t> open;  // in order of begin; below the last some may have ended
+  auto next = passes_by_begin.begin();
   while (now_ < walls_.end) {
-    const time_ns end = next != passes_by_begin.end() ? structure_.passes[*next].begin : walls_.end;
-    std::uint16_t thread = next != passes_by_begin.begin() ? structure_.passes[next[-1]].thread : narrow_none;
+    for (; next != passes_by_begin.end() && structure_.passes[*next].begin <= now_; ++next) {
+      open.push_back(*next);
+    }
+    while (!open.empty() && structure_.passes[open.back()].end <= now_) {
+      open.pop_back();
+    }
+    time_ns end = next != passes_by_begin.end() ? structure_.passes[*next].begin : walls_.end;
+    std::uint16_t thread = narrow_none;
+    if (!open.empty()) {
+      thread = structure_.passes[open.back()].thread;
+      end = std::min(end, structure_.passes[open.back()].end);
+    }
     if (thread == narrow_none && device_.first < device_.last) {
       const std::uint32_t c = activities_.call[device_.last - 1];
       thread = c != none ? calls_.thread(c) : narrow_none;
     }
-    if (end > now_) {
-      gaps_.divide(now_, end, far, thread, emit);
-      now_ = end;
-    }
-    if (next != passes_by_begin.end()) {
-      ++next;
-    }
+    gaps_.divide(now_, end, far, thread, emit);
+    now_ = end;
   }
 }
 
@@ -224,7 +219,7 @@ sweep_result sweep_devices(const trace& t, const structure& s, const pass_walls&
                            const call_index& calls, const activity_table& activities, row_table& rows) {
   sweep_result result;
   result.parts.resize(rows.groups.size());
-  result.kernel.resize(activities.record.size());
+  result.kernel.resize(activities.size);
   std::vector<std::uint32_t> passes_by_begin(s.passes.size());
   for (std::uint32_t p = 0; p < passes_by_begin.size(); ++p) {
     passes_by_begin[p] = p;

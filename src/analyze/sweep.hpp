@@ -21,6 +21,8 @@ namespace analysis {
 struct device_result {
   time_ns busy = 0;
   time_extent extent;
+  std::int64_t kernels = 0;
+  time_ns kernel_time = 0;
   wall_parts any_parts{};  ///< of the instants in any pass
 };
 

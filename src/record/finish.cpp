@@ -30,6 +30,7 @@ void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) cons
     t.lose(l.what, l.where, l.count);
   }
   t.devices = host_devices();
+  t.live_cpu = t.activities.size() != 0 && host_devices_share_cores();
 }
 
 // Open ranges and calls have no end yet.

@@ -29,6 +29,7 @@ device_list& list() noexcept {
   return *leaked;
 }
 
+std::atomic<bool> any_shares_cores{false};
 std::atomic<std::uint32_t> last_correlation{0};
 std::atomic<std::uint64_t> last_node{0};
 
@@ -44,6 +45,8 @@ std::vector<device_info> host_devices() {
   return l.devices;
 }
 
+bool host_devices_share_cores() noexcept { return any_shares_cores; }
+
 }  // namespace record
 
 inline namespace v0 {
@@ -51,7 +54,10 @@ inline namespace v0 {
 std::uint64_t clock_ticks() noexcept { return record::now(); }
 time_ns clock_nanoseconds(std::uint64_t ticks) noexcept { return record::session_clock()(ticks); }
 
-host_device::host_device(device_info info) : id_{info.id} {
+host_device::host_device(device_info info, bool shares_host_cores) : id_{info.id} {
+  if (shares_host_cores) {
+    record::any_shares_cores = true;
+  }
   record::device_list& l = record::list();
   const std::lock_guard lock{l.mutex};
   const auto same =

@@ -13,6 +13,8 @@ namespace varve::record {
 
 /// All host devices of the process so far, one an id, the latest where ids repeat. Thread safe.
 std::vector<device_info> host_devices();
+/// Whether the work of any of them runs on the host's own cores.
+bool host_devices_share_cores() noexcept;
 
 }  // namespace varve::record
 

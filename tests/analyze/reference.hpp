@@ -331,10 +331,10 @@ class reference {
       std::uint16_t thread = varve::narrow_none;
       if (next != nullptr) {
         thread = t_.calls.thread[next->call];
-      } else {  // of the pass that began last
+      } else {  // of the open pass that began last
         time_ns begin = -1;
         for (const auto& [pass, end] : pass_end_) {
-          if (t_.ranges[pass].begin <= now && t_.ranges[pass].begin >= begin) {
+          if (t_.ranges[pass].begin <= now && now < end && t_.ranges[pass].begin >= begin) {
             begin = t_.ranges[pass].begin;
             thread = t_.ranges[pass].thread;
           }

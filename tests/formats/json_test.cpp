@@ -192,7 +192,8 @@ TEST(json, repairs_and_counts_bytes_of_others_that_are_no_utf8) {
   EXPECT_EQ(r.quality.losses[0].count, 1U);
 }
 
-/// Every beginning of a report, and the report with any one byte changed, is read or refused with an error.
+/// Every beginning of a report, and the report with any one byte changed, is read or refused with an error;
+/// what is read can be printed.
 TEST(json, never_fails_otherwise_on_damaged_text) {
   varve::report full;
   testing_support::filler{}.fill(full);
@@ -203,7 +204,7 @@ TEST(json, never_fails_otherwise_on_damaged_text) {
   const std::string whole = varve::to_json(full);
   const auto try_it = [](const std::string& text) {
     try {
-      static_cast<void>(read_text(text));
+      EXPECT_NE(varve::to_table(read_text(text)), "");
     } catch (const varve::error& e) {
       EXPECT_STRNE(e.what(), "");
     }

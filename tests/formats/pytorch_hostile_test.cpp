@@ -401,7 +401,28 @@ TEST_F(pytorch_hostile_test, keeps_128_levels_of_a_hundred_thousand_nested_annot
   const varve::trace t = read_events(events);
   EXPECT_EQ(t.ranges.size(), 128U);
   EXPECT_EQ(t.calls.range.at(0), 127U);  // the innermost that is kept
-  EXPECT_THAT(losses(t), ElementsAre(Pair("annotations nested deeper than 128: left out", depth - 128U)));
+  EXPECT_THAT(
+      losses(t),
+      ElementsAre(Pair("annotations nested deeper than 128, or in paths of more than 4096 bytes: left out",
+                       depth - 128U)));
+}
+
+TEST_F(pytorch_hostile_test, bounds_the_length_of_paths) {
+  // Names of 2000 bytes: two levels make 4000, a third one would pass 4096.
+  const std::string name(2000, 'x');
+  std::string events;
+  for (int i = 0; i < 5; ++i) {
+    events +=
+        R"({"ph": "X", "cat": "user_annotation", "name": ")" + name + R"(", "pid": 0, "tid": 7, "ts": )";
+    events += std::to_string(i) + R"(, "dur": )" + std::to_string(100 - 2 * i) + "},";
+  }
+  const varve::trace t = read_events(events + event("cuda_runtime", R"("ts": 50, "dur": 0)"));
+  EXPECT_EQ(t.ranges.size(), 2U);
+  EXPECT_EQ(t.calls.range.at(0), 1U);
+  EXPECT_THAT(losses(t),
+              ElementsAre(Pair("annotations nested deeper than 128, or in paths of more than 4096 bytes: "
+                               "left out",
+                               3U)));
 }
 
 TEST_F(pytorch_hostile_test, reads_a_hundred_thousand_crossing_annotations) {

@@ -440,7 +440,8 @@ TEST(table, says_where_the_records_come_from) {
           "    markers 0.1 (still running)\n"
           "  ! cupti is not available: libcupti.so was not found\n"));
   EXPECT_THAT(varve::to_table(r), HasSubstr("  ! 1,234 × marker ranges dropped: buffer full (thread 7)\n"));
-  EXPECT_THAT(varve::to_table(r), HasSubstr("No passes are marked"));
+  EXPECT_THAT(varve::to_table(r),
+              AllOf(HasSubstr("No passes are marked"), HasSubstr("decode · taken as one pass")));
   EXPECT_THAT(varve::to_table(r), HasSubstr("ran on the host's own cores"));
 }
 
@@ -523,6 +524,17 @@ TEST(table, stays_within_the_width_in_every_view) {
       for (const std::string& line : lines_of(varve::to_table(r, options))) {
         EXPECT_LE(varve::table::columns(line), static_cast<std::size_t>(width)) << line;
       }
+    }
+  }
+}
+
+TEST(table, prints_something_at_any_width) {
+  for (const int width : {-5, 1, 2, 3, 10, 23}) {
+    for (const varve::view by : views) {
+      varve::table_options options;
+      options.by = by;
+      options.width = width;
+      EXPECT_THAT(varve::to_table(small_report(), options), HasSubstr("decode"));
     }
   }
 }

@@ -211,6 +211,17 @@ TEST_F(host_test, attributes_calls_of_handed_over_work) {
   EXPECT_EQ(t.calls.range.at(0), find_range(t, "layer 2"));
 }
 
+TEST_F(host_test, says_when_the_work_runs_on_the_hosts_own_cores) {
+  const auto record = [](varve::host_device& d) {
+    varve::session session;
+    d.report({0, 0, "gemm", 10, 20});
+    return session.stop().live_cpu;
+  };
+  EXPECT_FALSE(record(device));
+  varve::host_device threads{{4, "worker threads"}, true};
+  EXPECT_TRUE(record(threads));
+}
+
 /// A source of the user's: one that works, one that cannot.
 class counting_source : public varve::collector {
  public:

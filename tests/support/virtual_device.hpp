@@ -8,8 +8,8 @@
 // Host threads
 //  - A thread begins at time 0 and does its operations one after another. spend(n) takes n. A marker takes
 //    no time. await(f) goes on when the thread that posts f has come there.
-//  - A call takes its cost (host::cost, as set when the script makes the call). A synchronising call ends at
-//    the later of its cost and the completion of what it waits for, as submitted when it began.
+//  - A call takes its cost (host::cost, as set when the script makes the call). A synchronising call waits
+//    for what was called before it began: it ends at the later of its cost and the completion of all that.
 //  - Operations of several threads at one time happen in the order of the threads.
 //
 // Streams
@@ -30,9 +30,9 @@
 //    waits for it. Each executable has nodes of its own, with new ids and the same labels; an update gives
 //    them the labels of another graph, node by node.
 //  - A launch is one piece of work on its stream, ready by the rule above: nodes without dependencies are
-//    ready with it, the others when those that they depend on have completed (`early` as above, in relation
-//    where it is one kernel), and it completes with the last node. Nodes captured on the stream that the
-//    capture began on show up on the stream of the launch, the others on a stream of the graph's own.
+//    ready with it, the others when those that they depend on have completed (`early` as above, where that is
+//    one node), and it completes with the last node. Nodes captured on the stream that the capture began on
+//    show up on the stream of the launch, the others on a stream of the graph's own.
 #ifndef VARVE_TESTS_SUPPORT_VIRTUAL_DEVICE_HPP
 #define VARVE_TESTS_SUPPORT_VIRTUAL_DEVICE_HPP
 
@@ -99,7 +99,6 @@ class scope {
   scope& attribute(varve_attribute key, std::int64_t value);
   scope& work(const varve::work& declared);
   scope& serves(ref request);
-  [[nodiscard]] ref range() const { return range_; }
 
  private:
   friend class host;
@@ -191,7 +190,6 @@ class machine {
  private:
   friend class host;
   friend class scope;
-  friend class simulation;
 
   recording recording_;
   std::vector<std::uint32_t> max_concurrent_;

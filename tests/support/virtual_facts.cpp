@@ -132,8 +132,9 @@ void facts::find_works() {
     }
     works.push_back(std::move(w));
   }
-  std::stable_sort(works.begin(), works.end(),
-                   [](const work_fact& a, const work_fact& b) { return a.begin < b.begin; });
+  std::stable_sort(works.begin(), works.end(), [](const work_fact& a, const work_fact& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
   for (std::size_t i = 0; i < works.size(); ++i) {
     for (std::size_t before = 0; before < i; ++before) {
       if (source.activities[works[before].activity].stream == source.activities[works[i].activity].stream) {

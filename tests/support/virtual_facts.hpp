@@ -81,14 +81,14 @@ struct facts {
 
   const recording& source;
   std::vector<pass_fact> passes;
-  std::vector<work_fact> works;  ///< in order of begin
+  std::vector<work_fact> works;  ///< in order of begin, of two that begin together the shorter first
   std::vector<call_fact> calls;
   std::vector<instance_fact> instances;
-  std::vector<std::uint32_t> devices;  ///< that have streams in the trace, ascending
+  std::vector<std::uint32_t> devices;  ///< on which something ran, ascending; never empty where there are any
   bool implicit_pass = false;
 
   std::vector<time_ns> cuts;
-  [[nodiscard]] std::size_t slices() const { return cuts.size() - 1; }
+  [[nodiscard]] std::size_t slices() const { return cuts.empty() ? 0 : cuts.size() - 1; }
   [[nodiscard]] time_ns length(std::size_t slice) const { return cuts[slice + 1] - cuts[slice]; }
   [[nodiscard]] bool in(std::size_t slice, time_ns begin, time_ns end) const {
     return begin <= cuts[slice] && cuts[slice + 1] <= end;

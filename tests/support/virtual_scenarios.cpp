@@ -158,6 +158,9 @@ class engine {
       if (d_.chance(10) && inside == &engine::few_actions) {
         hand_over(h, layer);
       }
+      if (d_.chance(4) && inside == &engine::few_actions && phases_) {
+        run_pass(h, true);
+      }
       if (d_.chance(40)) {
         scope op = h.op(d_.one_of<std::string>({"projection", "softmax"}));
         if (index == 1) {

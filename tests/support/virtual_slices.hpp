@@ -36,7 +36,7 @@ std::vector<short_launch> short_launches(const facts& f);
 std::vector<slice> slices_of(const facts& f, std::uint32_t device, const std::vector<short_launch>& missing,
                              bool& ambiguous);
 
-/// Adds `length` of starved time by what `thread` did in the slice.
+/// Adds the slice's length by what `thread` did in it.
 void add_starved(const facts& f, std::size_t slice, ref thread, varve::starved_time& to);
 
 }  // namespace virtual_device

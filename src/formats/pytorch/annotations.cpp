@@ -39,7 +39,8 @@ void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& los
            : a.begin != b.begin ? a.begin < b.begin
                                 : a.end > b.end;
   });
-  std::vector<std::uint32_t> open;  // each holds the next
+  std::vector<std::uint32_t> open;   // each holds the next
+  std::vector<std::size_t> lengths;  // of their paths
   std::uint16_t thread = narrow_none;
   for (const annotation& a : all_) {
     if (a.thread != thread || thread == narrow_none) {
@@ -62,13 +63,16 @@ void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& los
       crosses |= end - r.begin > slack;
     }
     losses.add(lost::crossing_annotation, crosses ? 1 : 0);
-    if (open.size() == deepest) {
+    lengths.resize(open.size());
+    const std::size_t length = t.strings[a.name].size() + (open.empty() ? 0 : lengths.back());
+    if (open.size() == deepest || (!open.empty() && length > longest_path)) {
       losses.add(lost::deep_annotation);
       continue;
     }
     r.parent = open.empty() ? none : open.back();
     r.label = t.labels.intern({open.empty() ? none : t.ranges[r.parent].label, a.name, a.index, a.kind});
     open.push_back(static_cast<std::uint32_t>(t.ranges.size()));
+    lengths.push_back(length);
     t.ranges.push_back(r);
   }
 }

@@ -19,8 +19,10 @@ namespace pytorch {
 
 class annotations {
  public:
-  /// Levels of nesting that are kept: a label path is written out for each, so their number is bounded.
+  /// Levels of nesting, and bytes of a label path, that are kept. Reports write each path out: without bounds
+  /// a small file could ask for any amount of memory.
   static constexpr std::size_t deepest = 128;
+  static constexpr std::size_t longest_path = 4096;
 
   /// `name` is in `t.strings`. "ProfilerStep#7" becomes the pass ("ProfilerStep", 7).
   void add(trace& t, std::uint32_t name, std::uint16_t thread, time_ns begin, time_ns end);

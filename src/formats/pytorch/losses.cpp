@@ -51,7 +51,7 @@ std::string_view text(lost what) noexcept {
     case lost::bare_control:
       return "bare control characters in strings: replaced by spaces";
     case lost::deep_annotation:
-      return "annotations nested deeper than 128: left out";
+      return "annotations nested deeper than 128, or in paths of more than 4096 bytes: left out";
     case lost::crossing_annotation:
       return "annotations that overlap another without nesting: taken as its siblings";
     case lost::invalid_base_time:

@@ -86,8 +86,7 @@ std::string partition(const wall_partition& p, const style& s) {
   if (!(wall > 0)) {
     return {};
   }
-  const std::size_t room = s.text_width() > text_column + indent ? s.text_width() - text_column : indent;
-  const auto cells = cells_of(parts, wall, std::min(room, longest));
+  const auto cells = cells_of(parts, wall, std::min(s.text_width() - text_column, longest));
   std::string bar;
   std::vector<std::string> legend;
   for (std::size_t i = 0; i < parts.size(); ++i) {

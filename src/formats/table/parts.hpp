@@ -14,6 +14,9 @@
 
 namespace varve::table {
 
+/// A name in bold that fits into a line.
+std::string heading(std::string_view text, const style& s);
+
 /// Where the report comes from, its devices and requests.
 std::string title(const report& r, const style& s);
 

@@ -100,8 +100,9 @@ std::vector<std::string> slowest(const report& r, const phase_row& p) {
 std::string phase_head(const report& r, const phase_row& p, const style& s) {
   const auto wall = static_cast<double>(p.wall);
   const double tokens = token_sum(p);
-  std::vector<std::string> first{s.bold(key_name(r, p.phase, p.model, p.device, p.batch))};
-  first.push_back(count(p.passes) + (p.passes == 1 ? " pass" : " passes"));
+  std::vector<std::string> first{heading(key_name(r, p.phase, p.model, p.device, p.batch), s)};
+  first.push_back(r.quality.implicit_pass ? "taken as one pass"
+                                          : count(p.passes) + (p.passes == 1 ? " pass" : " passes"));
   if (tokens > 0) {
     first.push_back(count(tokens) + " tokens");
     if (p.wall > 0) {

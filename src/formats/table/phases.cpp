@@ -107,8 +107,9 @@ std::string whole_trace(const report& r, const style& s) {
   std::string out;
   for (const device_row& d : r.devices) {
     if (d.partition.no_pass != 0 || r.phases.size() > r.devices.size()) {
-      out += s.bold("from the first pass to the last" +
-                    (r.devices.size() > 1 ? " on device " + std::to_string(d.device.id) : "")) +
+      out += heading("from the first pass to the last" +
+                         (r.devices.size() > 1 ? " on device " + std::to_string(d.device.id) : ""),
+                     s) +
              '\n' + partition(d.partition, s) + '\n';
     }
   }

@@ -207,13 +207,16 @@ std::string sections(const report& r, const table_options& options, const style&
     if (one.phase != nullptr && options.header) {
       out += phase_head(r, *one.phase, s) + '\n';
     } else if (one.phase != nullptr) {
-      out +=
-          s.bold(key_name(r, one.phase->phase, one.phase->model, one.phase->device, one.phase->batch)) + '\n';
+      const phase_row& p = *one.phase;
+      out += heading(key_name(r, p.phase, p.model, p.device, p.batch), s) + '\n';
     } else if (std::all_of(one.lines.begin(), one.lines.end(), says_nothing)) {
       continue;
     } else {
-      out += s.bold(key_name(r, one.first->phase, one.first->model, one.first->device, one.first->batch)) +
-             " · launched while no pass was open, or it is not known when\n";
+      const row& any = *one.first;
+      out += flow({heading(key_name(r, any.phase, any.model, any.device, any.batch), s),
+                   "launched while no pass was open, or it is not known when"},
+                  " · ", indent, s.text_width()) +
+             '\n';
     }
     if (one.lines.empty()) {
       out += options.filter.empty() ? "  (no rows)\n\n" : "  (no row matches the filter)\n\n";

@@ -14,8 +14,12 @@ struct style {
   bool colour = false;
   std::size_t width = 0;  ///< of the terminal; 0: no limit
 
-  /// Width for sentences, which unlike a table need a limit to be readable.
-  [[nodiscard]] std::size_t text_width() const noexcept { return width != 0 && width < 120 ? width : 120; }
+  /// Width for sentences, which unlike a table need a limit to be readable, and some room.
+  [[nodiscard]] std::size_t text_width() const noexcept {
+    constexpr std::size_t least = 24;
+    constexpr std::size_t most = 120;
+    return width == 0 || width > most ? most : width < least ? least : width;
+  }
 
   [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const {
     std::string out;

@@ -63,11 +63,11 @@ std::string title(const report& r, const style& s) {
   // Begin and end may be absurd in a damaged trace: subtract without overflow.
   const auto recorded =
       static_cast<std::int64_t>(static_cast<std::uint64_t>(r.end) - static_cast<std::uint64_t>(r.begin));
-  std::string out = s.bold(r.source.empty() ? "varve" : printable(r.source));
+  std::vector<std::string> first{heading(r.source.empty() ? "varve" : printable(r.source), s)};
   if (recorded > 0) {
-    out += " · " + duration(recorded) + " recorded";
+    first.push_back(duration(recorded) + " recorded");
   }
-  out += '\n';
+  std::string out = flow(first, " · ", indent, s.text_width()) + '\n';
   for (const device_row& d : r.devices) {
     std::vector<std::string> pieces{device_name(d, r.devices.size() > 1)};
     if (d.gpu_span > 0) {
@@ -99,6 +99,10 @@ std::string title(const report& r, const style& s) {
     out += std::string(indent, ' ') + flow(pieces, " · ", 2 * indent, s.text_width()) + '\n';
   }
   return out;
+}
+
+std::string heading(std::string_view text, const style& s) {
+  return s.bold(shortened(text, s.text_width() - indent));
 }
 
 std::string key_name(const report& r, std::string_view phase, std::string_view model, std::uint32_t device,

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// `varve report` on traces of real GPUs, which are no part of the project.
+#include <varve/io.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "cli/process.hpp"
+#include "formats/table/text.hpp"
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::folder;
+using testing_support::outcome;
+using testing_support::run;
+
+class real_report : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(VARVE_REAL_DATA)) {
+      GTEST_SKIP() << "no real traces in " << VARVE_REAL_DATA;
+    }
+  }
+  static std::string path(const std::string& name) {
+    return std::string{VARVE_REAL_DATA} + '/' + name + ".pt.trace.json.gz";
+  }
+};
+
+TEST_P(real_report, fits_every_view_into_every_width) {
+  for (const char* view : {"layer", "label", "phase", "kernel", "category"}) {
+    for (const char* width : {"80", "120", "200"}) {
+      const outcome o = run({"report", path(GetParam()), "--by", view, "--width", width});
+      EXPECT_EQ(o.code, 0) << o.err;
+      EXPECT_EQ(o.err, "");
+      std::istringstream in{o.out};
+      std::size_t lines = 0;
+      for (std::string line; std::getline(in, line); ++lines) {
+        EXPECT_LE(varve::table::columns(line), std::stoul(width)) << line;
+      }
+      EXPECT_GE(lines, 15U) << view;
+    }
+  }
+}
+
+TEST_P(real_report, prints_the_same_from_its_json) {
+  const folder files;
+  const outcome json = run({"report", path(GetParam()), "--json"});
+  const std::string copy = files.write("copy.json", json.out);
+  EXPECT_EQ(run({"report", copy, "--by", "kernel"}).out,
+            run({"report", path(GetParam()), "--by", "kernel"}).out);
+  EXPECT_EQ(varve::to_json(varve::read_report(copy)) + '\n', json.out);
+}
+
+INSTANTIATE_TEST_SUITE_P(files, real_report,
+                         testing::Values("h100-transformer-block", "h100-qwen1.5-0.5b", "b200-vllm-prefill",
+                                         "v100-cuda-graphs", "two-ranks.rank0", "two-ranks.rank1"),
+                         [](const auto& instance) {
+                           std::string name = instance.param;
+                           for (char& c : name) {
+                             c = c == '-' || c == '.' ? '_' : c;
+                           }
+                           return name;
+                         });
+
+// Figures of the reference values: 9,876 kernels, 801,858 µs summed, 621,446 µs as a union, 717,943 µs busy;
+// stream 7 541,335 µs, 15 251,341 µs, 14 9,067 µs.
+TEST_F(real_report, tells_the_times_of_the_v100_from_those_of_its_streams) {
+  EXPECT_THAT(run({"report", path("v100-cuda-graphs"), "--width", "200"}).out,
+              AllOf(HasSubstr("device 1, Tesla V100-SXM2-16GB · busy 718 ms"),
+                    HasSubstr("9,876 kernels, 802 ms summed, 621 ms where overlap counts once"),
+                    HasSubstr("kernels in 3 streams: 7 for 541 ms, 15 for 251 ms, 14 for 9.07 ms")));
+}
+
+TEST_F(real_report, says_how_many_kernels_of_qwen_were_launched_before_the_window) {
+  EXPECT_THAT(run({"report", path("h100-qwen1.5-0.5b")}).out, HasSubstr("! 436 kernels ("));
+}
+
+}  // namespace
