@@ -155,7 +155,7 @@ void add_options(CLI::App& app, report_arguments& out) {
                "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");
   app.add_option("--output", out.output, "write to FILE, which only its owner may read")->type_name("FILE");
   add_option(app, "--width", out.width, "N",
-             "columns; default the terminal's, else $COLUMNS, else 0:\nas many as needed",
+             "columns, 0 as many as needed; default the terminal's,\nelse $COLUMNS, else 0",
              "no number of columns from 0 to 100000", number_of<int>);
   add_choice(app, "--color,--colour", out.colour, colours, "WHEN",
              "colour; auto is on a terminal without $NO_COLOR:\n");

@@ -301,6 +301,9 @@ TEST(table, lists_requests_with_the_phases) {
 TEST(table, says_how_little_was_recorded) {
   const std::string text = varve::to_table(varve::report{});
   EXPECT_THAT(text, HasSubstr("No work on a GPU was recorded"));
+  varve::table_options options;
+  options.by = varve::view::phase;
+  EXPECT_THAT(varve::to_table(varve::report{}, options), HasSubstr("(no phases)"));
 }
 
 TEST(table, says_that_no_layers_are_marked) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/table/parts.hpp"
+#include "formats/table/select.hpp"
 #include "formats/table/sums.hpp"
 #include "formats/table/text.hpp"
 #include "formats/table/units.hpp"
@@ -18,8 +19,7 @@ std::string path_text(const report& r, const row& leaf) {
   std::string text;
   const row* step = &leaf;
   for (std::size_t depth = 0; depth < deepest; ++depth) {
-    const std::string index = step->index != no_index ? ' ' + std::to_string(step->index) : "";
-    text.insert(0, step->label + index + (text.empty() ? "" : " / "));
+    text.insert(0, step_name(*step) + (text.empty() ? "" : " / "));
     if (step->parent >= static_cast<std::size_t>(step - r.layers.data())) {
       break;
     }

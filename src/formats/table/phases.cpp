@@ -8,6 +8,7 @@
 #include "formats/table/units.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace varve::table {
 
@@ -20,7 +21,7 @@ double value_of(const phase_row& p, sort_key key) {
     case sort_key::calls:
       return static_cast<double>(p.passes);
     case sort_key::average:
-      return p.step.mean;
+      return std::isnan(p.step.mean) ? 0 : p.step.mean;
     case sort_key::maximum:
       return static_cast<double>(p.step.max);
     case sort_key::gpu_time:
@@ -128,6 +129,9 @@ std::string phases(const report& r, const table_options& options, const style& s
   std::stable_sort(order.begin(), order.end(), [&](const phase_row* a, const phase_row* b) {
     return value_of(*a, options.sort) > value_of(*b, options.sort);
   });
+  if (order.empty()) {
+    return "  (no phases)\n\n" + requests(r, options, s);
+  }
   const std::size_t all = order.size();
   if (options.top != 0 && order.size() > options.top) {
     order.resize(options.top);

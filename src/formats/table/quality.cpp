@@ -4,7 +4,9 @@
 #include "formats/table/text.hpp"
 #include "formats/table/units.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace varve::table {
 
@@ -54,17 +56,15 @@ void attribution(const report_quality& q, sentences& out) {
     out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to a layer.");
   }
   if (q.unmatched > 0) {
-    const std::string activities = count(q.unmatched) + " of " + count(q.activities) + " activities";
-    const std::string some = q.unmatched_kernels > 0 && q.unmatched_kernels < q.unmatched
-                                 ? count(q.unmatched_kernels) +
-                                       (q.unmatched_kernels == 1 ? " kernel (" : " kernels (") + activities +
-                                       ')'
-                                 : activities;
+    std::string some = count(q.unmatched) + " of " + count(q.activities) + " activities";
+    if (q.unmatched_kernels > 0 && q.unmatched_kernels < q.unmatched) {
+      some =
+          count(q.unmatched_kernels) + (q.unmatched_kernels == 1 ? " kernel (" : " kernels (") + some + ')';
+    }
     out.warn(some +
              " had no launch in the window: launched before it, or the record is missing. Their layer is "
-             "unknown, and "
-             "idle time before them counts as unrecorded. Begin to record earlier, or wait for the GPU "
-             "before you do.");
+             "unknown, and idle time before them counts as unrecorded. Begin to record earlier, or wait for "
+             "the GPU before you do.");
   }
 }
 
@@ -92,7 +92,8 @@ void damage(const report_quality& q, sentences& out) {
   out.warn_of(q.clipped_ranges, "range was", "ranges were",
               "open when the recording began or ended: cut there.");
   for (const loss& l : q.losses) {
-    out.warn(count(static_cast<std::int64_t>(l.count)) + " × " + printable(l.what) +
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    out.warn(count(static_cast<std::int64_t>(std::min(l.count, most))) + " × " + printable(l.what) +
              (l.where.empty() ? "" : " (" + printable(l.where) + ')'));
   }
 }
@@ -141,8 +142,7 @@ std::string quality(const report& r, const style& s) {
   if (q.implicit_pass) {
     out.say(
         "No passes are marked: the whole trace counts as one, and its idle time holds whatever else the "
-        "program "
-        "did.");
+        "program did.");
   }
   if (q.live_cpu) {
     out.say(

@@ -71,7 +71,7 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
     return std::any_of(s.lines.begin(), s.lines.end(),
                        [](const line& l) { return kernel_time_differs(*l.source); });
   });
-  const bool by_starved = options.sort == sort_key::starved;
+  const int starved = options.sort == sort_key::starved ? 90 : ranges ? 55 : 20;
   return {
       {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
       {{"GPU time", 100, true}, [](const line& l) { return duration(l.source->inclusive.gpu_time); }},
@@ -88,14 +88,10 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
       {{"launches", 45, ranges}, [](const line& l) { return some(l.source->inclusive.launches); }},
       {{"launch (CPU)", 70, ranges},
        [](const line& l) { return some_time(l.source->inclusive.launch_time); }},
-      {{"starved",
-        by_starved ? 90
-        : ranges   ? 55
-                   : 20,
-        true},
+      {{"starved", starved, true},
        [](const line& l) {
-         const double starved = starved_sum(l.source->inclusive.starved);
-         return starved > 0 ? duration(starved) : "";
+         const double time = starved_sum(l.source->inclusive.starved);
+         return time > 0 ? duration(time) : "";
        }},
       {{"TFLOP/s", 65, true},
        [](const line& l) {

@@ -7,6 +7,7 @@
 #include "formats/table/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -55,14 +56,6 @@ struct node {
   bool folded = false;
   bool shown = false;
 };
-
-std::string step(const row& r) {
-  std::string text = r.label;
-  if (r.index != no_index) {
-    text += ' ' + std::to_string(r.index);
-  }
-  return text;
-}
 
 /// The rows of one section as a tree whose node 0 is the pass itself.
 class tree {
@@ -193,7 +186,7 @@ class tree {
       return "(outside layers)";
     }
     // Ancestors that the filter left out are spelled out.
-    std::string text = step(r);
+    std::string text = step_name(r);
     const row* child = &r;
     for (std::size_t steps = 0; child->parent < static_cast<std::size_t>(child - rows.data()); ++steps) {
       child = &rows[child->parent];
@@ -204,7 +197,7 @@ class tree {
         text.insert(0, "… / ");
         break;
       }
-      text.insert(0, step(*child) + " / ");
+      text.insert(0, step_name(*child) + " / ");
     }
     return printable(text);
   }
@@ -249,6 +242,14 @@ class tree {
 
 }  // namespace
 
+std::string step_name(const row& r) {
+  std::string text = r.label;
+  if (r.index != no_index) {
+    text += ' ' + std::to_string(r.index);
+  }
+  return text;
+}
+
 bool holds(std::string_view text, std::string_view part) noexcept {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
@@ -263,7 +264,7 @@ double sort_value(const row& r, sort_key key) noexcept {
     case sort_key::calls:
       return static_cast<double>(m.calls);
     case sort_key::average:
-      return r.per_call.mean;
+      return std::isnan(r.per_call.mean) ? 0 : r.per_call.mean;
     case sort_key::maximum:
       return static_cast<double>(r.per_call.max);
     case sort_key::launches:

@@ -36,6 +36,9 @@ struct section {
 /// One section a phase in the report's order, then one for each key that has no phase row.
 std::vector<section> select(const report& r, const table_options& options);
 
+/// "layer 3": the last step of the row's path.
+std::string step_name(const row& r);
+
 /// Whether `text` holds `part`, whatever the case of ASCII letters.
 bool holds(std::string_view text, std::string_view part) noexcept;
 
