@@ -23,7 +23,7 @@ TEST_F(VirtualDeviceTimes, a_layer_has_the_time_of_its_kernels_and_of_the_layers
     const scope pass = h.phase("decode");
     {
       const scope layer = h.layer("block", 0);
-      h.launch(s, "norm", 1'000);  // call 0–5000, runs 5000–6000
+      h.launch(s, {"norm", 1'000, 0, -1, "normalisation"});  // call 0–5000, runs 5000–6000
       const scope op = h.op("mlp");
       h.launch(s, "up", 9'000);    // call 5000–10000, runs 10000–19000
       h.launch(s, "down", 3'000);  // call 10000–15000, waits for "up": runs 19000–22000
