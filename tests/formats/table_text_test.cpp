@@ -39,7 +39,9 @@ TEST(table_units, groups_thousands_and_keeps_three_digits) {
   EXPECT_EQ(count(std::int64_t{-1234567}), "-1,234,567");
   EXPECT_EQ(number(0), "0");
   EXPECT_EQ(number(0.0001), "<0.001");
-  EXPECT_EQ(number(0.0512), "0.051");
+  EXPECT_EQ(number(0.00123456), "0.00123");
+  EXPECT_EQ(number(0.0512), "0.0512");
+  EXPECT_EQ(number(0.99951), "1.00");
   EXPECT_EQ(number(1.236), "1.24");
   EXPECT_EQ(number(9.996), "10.0");
   EXPECT_EQ(number(12.34), "12.3");

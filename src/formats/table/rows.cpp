@@ -59,10 +59,11 @@ struct column_of_rows {
   std::string (*cell)(const line&);
 };
 
+/// Of rows that ran kernels: without, the difference is known to be copies.
 bool kernel_time_differs(const row& r) {
   const auto kernel = static_cast<double>(r.inclusive.kernel_time);
   const auto gpu = static_cast<double>(r.inclusive.gpu_time);
-  return std::fabs(kernel - gpu) > 0.01 * std::max(kernel, gpu);
+  return kernel > 0 && std::fabs(kernel - gpu) > 0.01 * std::max(kernel, gpu);
 }
 
 std::vector<column_of_rows> columns_of(const table_options& options, const std::vector<section>& all) {

@@ -29,10 +29,13 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
-/// Three significant digits of a value that is not negative, at most `most` decimals.
-std::string significant(double value, int most) {
-  const int decimals = value < 0.9995 ? 3 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  return grouped(fixed(value, decimals < most ? decimals : most));
+/// Three significant digits of a value of at least 0.001.
+std::string significant(double value) {
+  int decimals = 5;
+  for (double limit = 0.009995; decimals > 0 && value >= limit; limit *= 10) {
+    --decimals;
+  }
+  return grouped(fixed(value, decimals));
 }
 
 template <std::size_t N>
@@ -42,7 +45,7 @@ std::string scaled(double value, const std::array<const char*, N>& units) {
     value /= 1000;
     ++unit;
   }
-  return (unit == 0 ? grouped(fixed(value, 0)) : significant(value, 2)) + ' ' + units[unit];
+  return (unit == 0 ? grouped(fixed(value, 0)) : significant(value)) + ' ' + units[unit];
 }
 
 }  // namespace
@@ -99,7 +102,7 @@ std::string number(double value) {
     return "0";
   }
   const double magnitude = std::fabs(value);
-  return (value < 0 ? "-" : "") + (magnitude < 0.0005 ? "<0.001" : significant(magnitude, 3));
+  return (value < 0 ? "-" : "") + (magnitude < 0.001 ? "<0.001" : significant(magnitude));
 }
 
 std::string percent(double part, double whole) {

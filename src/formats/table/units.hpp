@@ -18,8 +18,7 @@ std::string duration(double ns);
 std::string count(std::int64_t n);
 std::string count(double n);
 
-/// Three significant digits, at most three decimals: "0.052", "1.24", "12.3", "1,234";
-/// "<0.001" for less than that.
+/// Three significant digits: "0.0512", "1.24", "12.3", "1,234"; "<0.001" for less than that.
 std::string number(double value);
 
 /// `part` of `whole` in percent with one decimal and no sign: "12.3"; "<0.1" for less than that; "0" for
