@@ -65,7 +65,7 @@ varve::trace decode_trace(std::int64_t kernels) {
         device = std::max(device + 800, host + 1000);  // a gap of 800 ns, or waiting for the host
         varve::activity a;
         a.begin = device;
-        a.end = device + 3000 + 100 * k;
+        a.end = device + 3000 + varve::time_ns{100} * k;
         a.correlation = correlation;
         a.name = names[static_cast<std::size_t>(k)];
         a.stream = stream;

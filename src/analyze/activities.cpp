@@ -30,8 +30,8 @@ class attribution {
     table_.call.resize(n);
     table_.slot.resize(n);
     table_.first_of_call.assign(calls_.size(), none);
-    for (std::uint16_t d = 0; d < table_.devices.size(); ++d) {
-      attribute_device(d);
+    for (std::size_t d = 0; d < table_.devices.size(); ++d) {
+      attribute_device(static_cast<std::uint16_t>(d));
     }
     table_.graph_launches = graphs_.finish();
     for (const graph_launch& l : table_.graph_launches) {
