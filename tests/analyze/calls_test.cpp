@@ -140,6 +140,15 @@ TEST(calls, latency_and_queue_delay_are_one_a_launch) {
   EXPECT_EQ(row_of(r.kernels, "memcpy", "decode").launch_latency.count, 0);
 }
 
+TEST(calls, an_activity_that_starts_as_its_call_ends_was_not_queued) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 100);
+  b.launched_kernel(pass, 20, 30, 30, 40);
+  const varve::report r = b.analyze();
+  EXPECT_EQ(phase_of(r, "decode").launch_latency.total, 10);
+  EXPECT_EQ(phase_of(r, "decode").queue_delay.count, 0);
+}
+
 TEST(calls, an_activity_that_begins_before_its_call_has_no_latency) {
   trace_builder b;
   const auto pass = b.phase("decode", 0, 100);

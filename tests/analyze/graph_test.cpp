@@ -162,6 +162,16 @@ TEST(graph, a_node_that_ran_more_often_does_not_make_other_replays_short) {
   EXPECT_EQ(b.analyze().quality.graph_launches_short, 0);
 }
 
+TEST(graph, a_launch_with_a_record_of_the_whole_is_not_short) {
+  trace_builder b;
+  const captured g{b};
+  replay(b, g, b.phase("decode", 0, 100), 0);
+  const auto c = b.call(call_kind::graph_launch, b.phase("decode", 100, 200), 100, 110);
+  b.kernel(c, 120, 130, "mlp", 0, g.mlp);
+  b.activity(varve::activity_kind::graph, c, 110, 160, "graph");
+  EXPECT_EQ(b.analyze().quality.graph_launches_short, 0);
+}
+
 TEST(graph, declared_work_of_the_capture_counts_once_a_replay) {
   trace_builder b;
   const auto phase = b.label(none, "capture", no_index, range_kind::phase);

@@ -3,7 +3,7 @@
 //
 // The definitions of docs/metrics.md taken literally: every instant of a short trace is looked at on its
 // own. Slow, and shares nothing with the analyzer. For traces without graphs' labels and with times in
-// [0, horizon).
+// [0, until).
 #ifndef VARVE_TESTS_ANALYZE_REFERENCE_HPP
 #define VARVE_TESTS_ANALYZE_REFERENCE_HPP
 
@@ -34,7 +34,7 @@ class reference {
   using row_key = std::tuple<std::string, std::string, std::uint32_t>;  // phase, path, device
   using phase_key = std::pair<std::string, std::uint32_t>;              // phase, device
 
-  reference(const varve::trace& t, time_ns horizon) : t_{t}, horizon_{horizon} {
+  reference(const varve::trace& t, time_ns until) : t_{t}, horizon_{until} {
     place_passes();
     collect();
     for (time_ns now = 0; now < horizon_; ++now) {

@@ -164,6 +164,27 @@ TEST(times, clipping_on_one_stream_reorders_against_another) {
   EXPECT_DOUBLE_EQ(row_of(r.layers, "y", "decode").exclusive.shared_time, 5);
 }
 
+TEST(times, of_kernels_that_begin_together_on_a_stream_the_shorter_comes_first) {
+  for (const bool longer_first : {false, true}) {
+    trace_builder b;
+    const auto pass = b.phase("decode", 0, 100);
+    const auto x = b.layer(pass, "x", no_index, 0, 10);
+    const auto y = b.layer(pass, "y", no_index, 10, 20);
+    const auto launch_x = b.launch(x, 0, 1);
+    const auto launch_y = b.launch(y, 10, 11);
+    if (longer_first) {
+      b.kernel(launch_y, 20, 50);
+    }
+    b.kernel(launch_x, 20, 40);
+    if (!longer_first) {
+      b.kernel(launch_y, 20, 50);
+    }
+    const varve::report r = b.analyze();
+    EXPECT_EQ(row_of(r.layers, "x", "decode").exclusive.gpu_time, 20);
+    EXPECT_EQ(row_of(r.layers, "y", "decode").exclusive.gpu_time, 10);  // [40, 50)
+  }
+}
+
 TEST(times, each_call_has_its_own_gpu_time) {
   trace_builder b;
   const auto pass = b.phase("decode", 0, 1000);

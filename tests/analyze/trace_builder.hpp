@@ -8,6 +8,8 @@
 #include <varve/report.hpp>
 #include <varve/trace.hpp>
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -14,7 +14,6 @@
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 using varve_test::find_range;
 
 class host_test : public testing::Test {

@@ -8,7 +8,6 @@
 
 namespace virtual_device {
 
-using varve::call_kind;
 using varve::range_kind;
 
 std::string path_text(const std::vector<step>& path) {

@@ -197,7 +197,9 @@ void counting::count_quality() {
       continue;
     }
     ++q.activities;
-    ++(f.source.calls[a.call].recorded ? q.matched : q.unmatched);
+    const bool matched = f.source.calls[a.call].recorded;
+    ++(matched ? q.matched : q.unmatched);
+    q.unmatched_kernels += !matched && a.kind == varve::activity_kind::kernel ? 1 : 0;
     q.untimed += a.untimed ? 1 : 0;
     if (!a.untimed && a.node != none) {
       q.unlabelled_nodes +=

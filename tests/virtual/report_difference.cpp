@@ -158,6 +158,7 @@ class comparison {
     values("activities", e.activities, a.activities);
     values("matched", e.matched, a.matched);
     values("unmatched", e.unmatched, a.unmatched);
+    values("unmatched_kernels", e.unmatched_kernels, a.unmatched_kernels);
     values("untimed", e.untimed, a.untimed);
     values("negative_delays", e.negative_delays, a.negative_delays);
     values("duplicate_correlations", e.duplicate_correlations, a.duplicate_correlations);

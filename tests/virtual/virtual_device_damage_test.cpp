@@ -13,7 +13,7 @@
 namespace virtual_device {
 namespace {
 
-struct VirtualDeviceDamage : testing::Test {
+struct virtual_device_damage : testing::Test {
   machine m;
   stream s = (m.device(0), m.new_stream(0));
   host& h = m.new_host();
@@ -37,7 +37,7 @@ struct VirtualDeviceDamage : testing::Test {
   }
 };
 
-TEST_F(VirtualDeviceDamage, a_replay_without_records_is_unrecorded_not_idle) {
+TEST_F(virtual_device_damage, a_replay_without_records_is_unrecorded_not_idle) {
   recording r = three_replays();
   r.activities[2].recorded = r.activities[3].recorded = false;  // the second replay's
   const varve::report report = proved(r);
@@ -50,7 +50,8 @@ TEST_F(VirtualDeviceDamage, a_replay_without_records_is_unrecorded_not_idle) {
   EXPECT_EQ(layer_of(report, "block 0").inclusive.gpu_time, 2 * 4'000);
 }
 
-TEST_F(VirtualDeviceDamage, a_replay_with_fewer_records_than_its_siblings_is_unrecorded_where_it_seems_idle) {
+TEST_F(virtual_device_damage,
+       a_replay_with_fewer_records_than_its_siblings_is_unrecorded_where_it_seems_idle) {
   recording r = three_replays();
   r.activities[3].recorded = false;  // block 1 of the second replay
   const varve::report report = proved(r);
@@ -62,7 +63,7 @@ TEST_F(VirtualDeviceDamage, a_replay_with_fewer_records_than_its_siblings_is_unr
   EXPECT_EQ(layer_of(report, "block 0").inclusive.calls, 3);
 }
 
-TEST_F(VirtualDeviceDamage, replays_before_and_after_an_update_are_siblings) {
+TEST_F(virtual_device_damage, replays_before_and_after_an_update_are_siblings) {
   h.begin_capture(s);
   h.launch(s, "a", 4'000);
   h.launch(s, "b", 6'000);
@@ -83,7 +84,7 @@ TEST_F(VirtualDeviceDamage, replays_before_and_after_an_update_are_siblings) {
   EXPECT_EQ(phase_of(report).partition.unrecorded, 10'000 + 6'000);
 }
 
-TEST_F(VirtualDeviceDamage, one_record_a_graph_launch_counts_as_its_time) {
+TEST_F(virtual_device_damage, one_record_a_graph_launch_counts_as_its_time) {
   recording r = three_replays();
   merge_graph_records(r);
   const varve::report report = proved(r);
@@ -93,7 +94,7 @@ TEST_F(VirtualDeviceDamage, one_record_a_graph_launch_counts_as_its_time) {
   EXPECT_EQ(layer_of(report, "").inclusive.gpu_time, 3 * 10'000);
 }
 
-TEST_F(VirtualDeviceDamage, graphs_captured_before_arming_belong_to_the_launching_pass) {
+TEST_F(virtual_device_damage, graphs_captured_before_arming_belong_to_the_launching_pass) {
   recording r = three_replays();
   forget_labels(r, 60'000);
   const varve::report report = proved(r);
@@ -102,7 +103,7 @@ TEST_F(VirtualDeviceDamage, graphs_captured_before_arming_belong_to_the_launchin
   EXPECT_EQ(report.quality.attributed, 0);
 }
 
-TEST_F(VirtualDeviceDamage, work_launched_before_the_window_is_unmatched) {
+TEST_F(virtual_device_damage, work_launched_before_the_window_is_unmatched) {
   {
     const scope pass = h.phase("decode");
     const scope layer = h.layer("a");
@@ -125,7 +126,7 @@ TEST_F(VirtualDeviceDamage, work_launched_before_the_window_is_unmatched) {
   EXPECT_EQ(phase_of(report).wall, 28'000);
 }
 
-TEST_F(VirtualDeviceDamage, work_without_times_is_counted_and_never_summed) {
+TEST_F(virtual_device_damage, work_without_times_is_counted_and_never_summed) {
   {
     const scope pass = h.phase("decode");
     const scope layer = h.layer("a");
@@ -141,7 +142,7 @@ TEST_F(VirtualDeviceDamage, work_without_times_is_counted_and_never_summed) {
   EXPECT_EQ(layer_of(report, "a").inclusive.launches, 2);
 }
 
-TEST_F(VirtualDeviceDamage, work_before_its_own_launch_says_that_clocks_disagree) {
+TEST_F(virtual_device_damage, work_before_its_own_launch_says_that_clocks_disagree) {
   {
     const scope pass = h.phase("decode");
     const scope layer = h.layer("a");
@@ -157,7 +158,7 @@ TEST_F(VirtualDeviceDamage, work_before_its_own_launch_says_that_clocks_disagree
   EXPECT_EQ(layer_of(report, "a").inclusive.gpu_time, 11'000);
 }
 
-TEST_F(VirtualDeviceDamage, correlation_ids_that_come_again_find_the_latest_launch) {
+TEST_F(virtual_device_damage, correlation_ids_that_come_again_find_the_latest_launch) {
   for (int i = 0; i < 6; ++i) {
     const scope pass = h.phase("decode");
     const scope layer = h.layer("a", i);

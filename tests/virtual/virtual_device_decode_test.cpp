@@ -18,7 +18,7 @@ constexpr int kernels = 10;
 constexpr time_ns us = 1'000;
 constexpr time_ns ms = 1'000 * us;
 
-TEST(VirtualDeviceDecode, launched_one_by_one_is_bound_by_its_launches) {
+TEST(virtual_device_decode, launched_one_by_one_is_bound_by_its_launches) {
   machine m;
   m.device(0);
   const stream s = m.new_stream(0);
@@ -55,7 +55,7 @@ TEST(VirtualDeviceDecode, launched_one_by_one_is_bound_by_its_launches) {
   EXPECT_DOUBLE_EQ(r.quality.attributed, 1);
 }
 
-TEST(VirtualDeviceDecode, replayed_as_a_graph_is_not) {
+TEST(virtual_device_decode, replayed_as_a_graph_is_not) {
   machine m;
   m.device(0);
   const stream s = m.new_stream(0);

@@ -43,13 +43,13 @@ std::vector<std::string> labels(const recording& r) {
   return out;
 }
 
-struct VirtualDeviceGraph : testing::Test {
+struct virtual_device_graph : testing::Test {
   machine m;
   stream s = (m.device(0), m.new_stream(0));
   host& h = m.new_host();
 };
 
-TEST_F(VirtualDeviceGraph, replays_run_the_nodes_one_after_another_with_their_labels) {
+TEST_F(virtual_device_graph, replays_run_the_nodes_one_after_another_with_their_labels) {
   const auto capture = [&] {
     const scope pass = h.phase("capture");
     h.begin_capture(s);
@@ -79,7 +79,7 @@ TEST_F(VirtualDeviceGraph, replays_run_the_nodes_one_after_another_with_their_la
   EXPECT_EQ(r.calls[2].kind, call_kind::graph_build);
 }
 
-TEST_F(VirtualDeviceGraph, an_event_forks_a_capture_and_joins_it_again) {
+TEST_F(virtual_device_graph, an_event_forks_a_capture_and_joins_it_again) {
   const stream side = m.new_stream(0);
   const event fork = m.new_event();
   const event join = m.new_event();
@@ -106,7 +106,7 @@ TEST_F(VirtualDeviceGraph, an_event_forks_a_capture_and_joins_it_again) {
   EXPECT_EQ(r.streams[r.activities[2].stream].device, 0U);
 }
 
-TEST_F(VirtualDeviceGraph, executables_have_nodes_of_their_own) {
+TEST_F(virtual_device_graph, executables_have_nodes_of_their_own) {
   h.begin_capture(s);
   h.launch(s, "a", 1'000);
   const graph g = h.end_capture(s);
@@ -119,7 +119,7 @@ TEST_F(VirtualDeviceGraph, executables_have_nodes_of_their_own) {
   EXPECT_NE(r.nodes[r.activities[0].node].id, r.nodes[r.activities[1].node].id);
 }
 
-TEST_F(VirtualDeviceGraph, an_update_keeps_node_ids_and_changes_labels_and_work) {
+TEST_F(virtual_device_graph, an_update_keeps_node_ids_and_changes_labels_and_work) {
   const auto capture = [&](int layer, time_ns duration) {
     h.begin_capture(s);
     const scope l = h.layer("mlp", layer);
@@ -140,7 +140,7 @@ TEST_F(VirtualDeviceGraph, an_update_keeps_node_ids_and_changes_labels_and_work)
   EXPECT_TRUE(r.nodes[r.activities[1].node].stale);
 }
 
-TEST_F(VirtualDeviceGraph, an_update_by_another_number_of_nodes_is_an_error) {
+TEST_F(virtual_device_graph, an_update_by_another_number_of_nodes_is_an_error) {
   h.begin_capture(s);
   h.launch(s, "a", 1'000);
   const executable e = h.instantiate(h.end_capture(s));
@@ -149,7 +149,7 @@ TEST_F(VirtualDeviceGraph, an_update_by_another_number_of_nodes_is_an_error) {
   EXPECT_THROW(m.run(), std::logic_error);
 }
 
-TEST_F(VirtualDeviceGraph, a_child_graph_runs_as_a_whole_where_it_was_added) {
+TEST_F(virtual_device_graph, a_child_graph_runs_as_a_whole_where_it_was_added) {
   const stream side = m.new_stream(0);
   const event fork = m.new_event();
   h.begin_capture(s);
@@ -182,7 +182,7 @@ TEST_F(VirtualDeviceGraph, a_child_graph_runs_as_a_whole_where_it_was_added) {
   EXPECT_THAT(labels(r), ElementsAre("", "/experts", "/experts", "/experts", ""));
 }
 
-TEST_F(VirtualDeviceGraph, nodes_may_begin_early_too) {
+TEST_F(virtual_device_graph, nodes_may_begin_early_too) {
   h.begin_capture(s);
   h.launch(s, "a", 10'000);                              // 0–1500
   h.launch(s, {"b", 5'000, 0, 3'000});                   // 1500–3000
@@ -194,7 +194,7 @@ TEST_F(VirtualDeviceGraph, nodes_may_begin_early_too) {
               ElementsAre(Pair(t, t + 10'000), Pair(t + 7'000, t + 12'000), Pair(t + 12'000, t + 13'000)));
 }
 
-TEST_F(VirtualDeviceGraph, several_graphs_queue_on_their_streams) {
+TEST_F(virtual_device_graph, several_graphs_queue_on_their_streams) {
   const stream other = m.new_stream(0);
   const auto one_kernel = [&](stream on, time_ns duration) {
     h.begin_capture(on);

@@ -30,14 +30,14 @@ void expect_sums_to_agree(const varve::report& r) {
   }
 }
 
-TEST(VirtualDeviceRandom, whole_traces_are_reported_as_they_are) {
+TEST(virtual_device_random, whole_traces_are_reported_as_they_are) {
   for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     expect_sums_to_agree(proved(random_scenario(seed)));
   }
 }
 
-TEST(VirtualDeviceRandom, damaged_traces_are_reported_as_far_as_they_tell) {
+TEST(virtual_device_random, damaged_traces_are_reported_as_far_as_they_tell) {
   for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     recording r = random_scenario(seed);
@@ -47,7 +47,7 @@ TEST(VirtualDeviceRandom, damaged_traces_are_reported_as_far_as_they_tell) {
   }
 }
 
-TEST(VirtualDeviceRandom, few_scenarios_are_open_to_more_than_one_answer) {
+TEST(virtual_device_random, few_scenarios_are_open_to_more_than_one_answer) {
   std::uint64_t ambiguous = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     ambiguous += truth_of(random_scenario(seed)).ambiguous ? 1U : 0U;

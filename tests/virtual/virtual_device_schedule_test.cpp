@@ -39,13 +39,13 @@ std::vector<interval> calls(const recording& r, call_kind kind) {
   return out;
 }
 
-struct VirtualDeviceSchedule : testing::Test {
+struct virtual_device_schedule : testing::Test {
   machine m;
   stream s = (m.device(0), m.new_stream(0));
   host& h = m.new_host();
 };
 
-TEST_F(VirtualDeviceSchedule, work_begins_at_its_calls_end_or_when_the_stream_is_free) {
+TEST_F(virtual_device_schedule, work_begins_at_its_calls_end_or_when_the_stream_is_free) {
   h.launch(s, "a", 10'000);  // call 0–5000, runs 5000–15000
   h.launch(s, "b", 1'000);   // call 5000–10000, waits for a: 15000–16000
   h.spend(10'000);           // 10000–20000
@@ -56,7 +56,7 @@ TEST_F(VirtualDeviceSchedule, work_begins_at_its_calls_end_or_when_the_stream_is
               ElementsAre(Pair(0, 5'000), Pair(5'000, 10'000), Pair(20'000, 25'000)));
 }
 
-TEST_F(VirtualDeviceSchedule, submit_latency_lets_work_begin_before_its_call_ends) {
+TEST_F(virtual_device_schedule, submit_latency_lets_work_begin_before_its_call_ends) {
   h.submit_latency = 2'000;
   h.launch(s, "a", 1'000);  // call 0–5000, submitted at 2000
   h.submit_latency = 9'000;
@@ -64,13 +64,13 @@ TEST_F(VirtualDeviceSchedule, submit_latency_lets_work_begin_before_its_call_end
   EXPECT_THAT(activities(m.run()), ElementsAre(Pair(2'000, 3'000), Pair(14'000, 15'000)));
 }
 
-TEST_F(VirtualDeviceSchedule, a_delay_passes_after_work_is_ready) {
+TEST_F(virtual_device_schedule, a_delay_passes_after_work_is_ready) {
   h.launch(s, {"a", 10'000, 300});  // ready 5000, runs 5300–15300
   h.launch(s, {"b", 1'000, 200});   // ready 15300, runs 15500–16500
   EXPECT_THAT(activities(m.run()), ElementsAre(Pair(5'300, 15'300), Pair(15'500, 16'500)));
 }
 
-TEST_F(VirtualDeviceSchedule, synchronising_lasts_until_the_stream_is_done) {
+TEST_F(virtual_device_schedule, synchronising_lasts_until_the_stream_is_done) {
   h.launch(s, "a", 10'000);  // runs 5000–15000
   h.synchronise(s);          // call 5000–15000
   h.synchronise(s);          // nothing to wait for: its cost, 15000–17000
@@ -82,7 +82,7 @@ TEST_F(VirtualDeviceSchedule, synchronising_lasts_until_the_stream_is_done) {
   EXPECT_THAT(activities(r), ElementsAre(Pair(5'000, 15'000), Pair(22'000, 22'100)));
 }
 
-TEST_F(VirtualDeviceSchedule, events_order_streams) {
+TEST_F(virtual_device_schedule, events_order_streams) {
   const stream other = m.new_stream(0);
   const event e = m.new_event();
   h.launch(s, "a", 20'000);     // call 0–5000, runs 5000–25000
@@ -99,7 +99,7 @@ TEST_F(VirtualDeviceSchedule, events_order_streams) {
   EXPECT_THAT(calls(r, call_kind::synchronise), ElementsAre(Pair(22'000, 25'000), Pair(25'000, 75'000)));
 }
 
-TEST_F(VirtualDeviceSchedule, a_wait_is_for_the_last_record_made_before_it) {
+TEST_F(virtual_device_schedule, a_wait_is_for_the_last_record_made_before_it) {
   const stream other = m.new_stream(0);
   const event e = m.new_event();
   h.wait(other, e);             // 0–1000: never recorded, nothing to wait for
@@ -114,7 +114,7 @@ TEST_F(VirtualDeviceSchedule, a_wait_is_for_the_last_record_made_before_it) {
                                                Pair(18'000, 58'000), Pair(24'000, 25'000)));
 }
 
-TEST_F(VirtualDeviceSchedule, an_early_kernel_overlaps_its_predecessor) {
+TEST_F(virtual_device_schedule, an_early_kernel_overlaps_its_predecessor) {
   h.launch(s, "a", 20'000);              // runs 5000–25000
   h.launch(s, {"b", 10'000, 0, 4'000});  // submitted 10000, a has 4000 to go at 21000: runs 21000–31000
   h.launch(s, {"c", 1'000, 0, 50'000});  // submitted 15000, b has begun at 21000: runs 21000–22000
@@ -123,7 +123,7 @@ TEST_F(VirtualDeviceSchedule, an_early_kernel_overlaps_its_predecessor) {
                                                Pair(21'000, 22'000), Pair(31'000, 32'000)));
 }
 
-TEST_F(VirtualDeviceSchedule, an_early_kernel_completes_no_sooner_than_its_predecessor) {
+TEST_F(virtual_device_schedule, an_early_kernel_completes_no_sooner_than_its_predecessor) {
   h.launch(s, "a", 20'000);             // runs 5000–25000
   h.launch(s, {"b", 1'000, 0, 9'000});  // runs 16000–17000, complete at 25000
   h.synchronise(s);                     // 10000–25000
@@ -149,7 +149,7 @@ TEST(VirtualDevice, kernels_beyond_the_devices_limit_wait_for_a_slot) {
                           Pair(26'000, 27'000), Pair(26'000, 26'500)));
 }
 
-TEST_F(VirtualDeviceSchedule, a_copy_that_waits_returns_when_it_is_done) {
+TEST_F(virtual_device_schedule, a_copy_that_waits_returns_when_it_is_done) {
   h.launch(s, "a", 20'000);       // runs 5000–25000
   h.copy_and_wait(s, 64, 3'000);  // call 5000–28000, submitted 11000, runs 25000–28000
   h.set(s, 64, 1'000);            // call 28000–32000, runs 32000–33000
@@ -158,7 +158,7 @@ TEST_F(VirtualDeviceSchedule, a_copy_that_waits_returns_when_it_is_done) {
   EXPECT_THAT(calls(r, call_kind::copy), ElementsAre(Pair(5'000, 28'000)));
 }
 
-TEST_F(VirtualDeviceSchedule, threads_share_streams_in_order_of_time) {
+TEST_F(virtual_device_schedule, threads_share_streams_in_order_of_time) {
   host& other = m.new_host();
   h.launch(s, "a", 1'000);  // call 0–5000, runs 5000–6000
   h.spend(20'000);          // to 25000
@@ -176,7 +176,7 @@ TEST_F(VirtualDeviceSchedule, threads_share_streams_in_order_of_time) {
   EXPECT_EQ(r.calls[r.activities[1].call].thread, 1U);
 }
 
-TEST_F(VirtualDeviceSchedule, a_thread_that_waits_for_ever_is_an_error) {
+TEST_F(virtual_device_schedule, a_thread_that_waits_for_ever_is_an_error) {
   host& other = m.new_host();
   flag never = h.post();
   never.id += 1;
@@ -184,7 +184,7 @@ TEST_F(VirtualDeviceSchedule, a_thread_that_waits_for_ever_is_an_error) {
   EXPECT_THROW(m.run(), std::logic_error);
 }
 
-TEST_F(VirtualDeviceSchedule, devices_do_not_wait_for_one_another) {
+TEST_F(virtual_device_schedule, devices_do_not_wait_for_one_another) {
   m.device(5, 1);
   const stream far = m.new_stream(5);
   h.launch(s, "a", 50'000);    // 5000–55000
@@ -196,7 +196,7 @@ TEST_F(VirtualDeviceSchedule, devices_do_not_wait_for_one_another) {
   EXPECT_EQ(r.streams[r.activities[1].stream].device, 5U);
 }
 
-TEST_F(VirtualDeviceSchedule, markers_take_no_time_and_nest) {
+TEST_F(virtual_device_schedule, markers_take_no_time_and_nest) {
   {
     const scope pass = h.phase("decode", "target");
     h.spend(100);
@@ -221,7 +221,7 @@ TEST_F(VirtualDeviceSchedule, markers_take_no_time_and_nest) {
   EXPECT_EQ(r.calls[1].range, none);
 }
 
-TEST_F(VirtualDeviceSchedule, adopted_ranges_take_in_another_threads_work) {
+TEST_F(virtual_device_schedule, adopted_ranges_take_in_another_threads_work) {
   host& worker = m.new_host();
   scope pass = h.phase("decode");
   scope layer = h.layer("mlp", 1);

@@ -12,18 +12,18 @@
 namespace virtual_device {
 namespace {
 
-struct VirtualDeviceTimes : testing::Test {
+struct virtual_device_times : testing::Test {
   machine m;
   stream s = (m.device(0), m.new_stream(0));
   host& h = m.new_host();
 };
 
-TEST_F(VirtualDeviceTimes, a_layer_has_the_time_of_its_kernels_and_of_the_layers_inside) {
+TEST_F(virtual_device_times, a_layer_has_the_time_of_its_kernels_and_of_the_layers_inside) {
   for (int step = 0; step < 2; ++step) {
     const scope pass = h.phase("decode");
     {
       const scope layer = h.layer("block", 0);
-      h.launch(s, "norm", 1'000);  // call 0–5000, runs 5000–6000
+      h.launch(s, {"norm", 1'000, 0, -1, "normalisation"});  // call 0–5000, runs 5000–6000
       const scope op = h.op("mlp");
       h.launch(s, "up", 9'000);    // call 5000–10000, runs 10000–19000
       h.launch(s, "down", 3'000);  // call 10000–15000, waits for "up": runs 19000–22000
@@ -58,7 +58,7 @@ TEST_F(VirtualDeviceTimes, a_layer_has_the_time_of_its_kernels_and_of_the_layers
   EXPECT_DOUBLE_EQ(r.quality.attributed, 26.0 / 27);
 }
 
-TEST_F(VirtualDeviceTimes, layers_on_two_streams_share_the_device) {
+TEST_F(virtual_device_times, layers_on_two_streams_share_the_device) {
   const stream side = m.new_stream(0);
   {
     const scope pass = h.phase("decode");
@@ -85,7 +85,7 @@ TEST_F(VirtualDeviceTimes, layers_on_two_streams_share_the_device) {
   EXPECT_EQ(mlp.span, 29'000 - 10'000);
 }
 
-TEST_F(VirtualDeviceTimes, two_kernels_of_one_layer_at_once_count_once) {
+TEST_F(virtual_device_times, two_kernels_of_one_layer_at_once_count_once) {
   const stream side = m.new_stream(0);
   {
     const scope pass = h.phase("decode");
@@ -100,7 +100,7 @@ TEST_F(VirtualDeviceTimes, two_kernels_of_one_layer_at_once_count_once) {
   EXPECT_EQ(experts.alone_time, 25'000);
 }
 
-TEST_F(VirtualDeviceTimes, a_kernel_that_begins_early_counts_from_its_predecessors_end) {
+TEST_F(virtual_device_times, a_kernel_that_begins_early_counts_from_its_predecessors_end) {
   {
     const scope pass = h.phase("decode");
     {
@@ -124,7 +124,7 @@ TEST_F(VirtualDeviceTimes, a_kernel_that_begins_early_counts_from_its_predecesso
   EXPECT_EQ(phase_of(r).total.kernel_time, 31'000);
 }
 
-TEST_F(VirtualDeviceTimes, each_replay_is_a_call_of_the_captured_layers) {
+TEST_F(virtual_device_times, each_replay_is_a_call_of_the_captured_layers) {
   h.begin_capture(s);
   for (int i = 0; i < 2; ++i) {
     const scope layer = h.layer("block", i);
@@ -163,7 +163,7 @@ TEST_F(VirtualDeviceTimes, each_replay_is_a_call_of_the_captured_layers) {
   EXPECT_EQ(layer_of(r, "block 1", "").inclusive.launches, 0);
 }
 
-TEST_F(VirtualDeviceTimes, an_updated_graph_has_the_new_labels) {
+TEST_F(virtual_device_times, an_updated_graph_has_the_new_labels) {
   const auto capture = [&](int i) {
     h.begin_capture(s);
     const scope layer = h.layer("mlp", i);
@@ -186,7 +186,7 @@ TEST_F(VirtualDeviceTimes, an_updated_graph_has_the_new_labels) {
   EXPECT_EQ(phase_of(r).total.graph_build_time, 50'000);
 }
 
-TEST_F(VirtualDeviceTimes, models_are_apart_and_the_innermost_pass_wins) {
+TEST_F(virtual_device_times, models_are_apart_and_the_innermost_pass_wins) {
   {
     const scope target = h.phase("decode", "target");
     {
@@ -207,7 +207,7 @@ TEST_F(VirtualDeviceTimes, models_are_apart_and_the_innermost_pass_wins) {
   EXPECT_EQ(phase_of(r, "decode", 0, "target").total.gpu_time, 7'000);
 }
 
-TEST_F(VirtualDeviceTimes, work_handed_to_another_thread_stays_in_its_layer) {
+TEST_F(virtual_device_times, work_handed_to_another_thread_stays_in_its_layer) {
   host& worker = m.new_host();
   {
     const scope pass = h.phase("decode");
@@ -224,7 +224,7 @@ TEST_F(VirtualDeviceTimes, work_handed_to_another_thread_stays_in_its_layer) {
   EXPECT_EQ(phase_of(r).wall, 7'000);
 }
 
-TEST_F(VirtualDeviceTimes, devices_are_never_united) {
+TEST_F(virtual_device_times, devices_are_never_united) {
   m.device(3);
   const stream far = m.new_stream(3);
   {
@@ -243,7 +243,7 @@ TEST_F(VirtualDeviceTimes, devices_are_never_united) {
   EXPECT_EQ(phase_of(r, "decode", 3).partition.compute, 30'000);
 }
 
-TEST_F(VirtualDeviceTimes, copies_and_sets_count_beside_kernels) {
+TEST_F(virtual_device_times, copies_and_sets_count_beside_kernels) {
   {
     const scope pass = h.phase("prefill");
     const scope layer = h.layer("embedding");
@@ -261,7 +261,7 @@ TEST_F(VirtualDeviceTimes, copies_and_sets_count_beside_kernels) {
   EXPECT_EQ(m0.kernel_time, 0);
 }
 
-TEST_F(VirtualDeviceTimes, requests_know_their_passes) {
+TEST_F(virtual_device_times, requests_know_their_passes) {
   const ref first = m.request("chat", 1, 1'000, 90'000);
   m.request("chat", 2, 50'000, 60'000);
   h.spend(4'000);

@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::UnorderedElementsAreArray;
 
-TEST(VirtualDeviceTrace, holds_ranges_calls_activities_and_nodes) {
+TEST(virtual_device_trace, holds_ranges_calls_activities_and_nodes) {
   machine m;
   m.device(4);
   const stream s = m.new_stream(4);
@@ -89,7 +89,7 @@ std::vector<std::string> records(const varve::trace& t) {
   return out;
 }
 
-TEST(VirtualDeviceTrace, has_the_same_records_in_any_order_and_parents_first) {
+TEST(virtual_device_trace, has_the_same_records_in_any_order_and_parents_first) {
   random_source random{7};
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const recording r = random_scenario(seed);

@@ -14,13 +14,13 @@ namespace {
 
 constexpr const char* all_reduce = "ncclDevKernel_AllReduce_Sum_bf16";
 
-struct VirtualDeviceWall : testing::Test {
+struct virtual_device_wall : testing::Test {
   machine m;
   stream s = (m.device(0), m.new_stream(0));
   host& h = m.new_host();
 };
 
-TEST_F(VirtualDeviceWall, starved_time_is_split_by_what_the_host_did) {
+TEST_F(virtual_device_wall, starved_time_is_split_by_what_the_host_did) {
   {
     const scope pass = h.phase("decode");
     h.allocate();  // 0–20000
@@ -56,7 +56,7 @@ TEST_F(VirtualDeviceWall, starved_time_is_split_by_what_the_host_did) {
   EXPECT_EQ(decode.total.allocate_time, 20'000);
 }
 
-TEST_F(VirtualDeviceWall, idle_after_submission_is_the_devices) {
+TEST_F(virtual_device_wall, idle_after_submission_is_the_devices) {
   {
     const scope pass = h.phase("decode");
     h.launch(s, {"a", 1'000, 700});  // call 0–5000, runs 5700–6700
@@ -73,7 +73,7 @@ TEST_F(VirtualDeviceWall, idle_after_submission_is_the_devices) {
   EXPECT_EQ(layer_of(r, "b").inclusive.starved.total(), 3'300);
 }
 
-TEST_F(VirtualDeviceWall, work_submitted_for_later_makes_idle_the_devices_too) {
+TEST_F(virtual_device_wall, work_submitted_for_later_makes_idle_the_devices_too) {
   const stream side = m.new_stream(0);
   host& other = m.new_host();
   {
@@ -90,7 +90,7 @@ TEST_F(VirtualDeviceWall, work_submitted_for_later_makes_idle_the_devices_too) {
   EXPECT_EQ(p.compute, 2'000);
 }
 
-TEST_F(VirtualDeviceWall, communication_and_copies_count_where_no_compute_hides_them) {
+TEST_F(virtual_device_wall, communication_and_copies_count_where_no_compute_hides_them) {
   const stream comm = m.new_stream(0);
   const stream io = m.new_stream(0);
   h.submit_latency = 0;
@@ -108,7 +108,7 @@ TEST_F(VirtualDeviceWall, communication_and_copies_count_where_no_compute_hides_
   EXPECT_EQ(p.wall(), 22'000);
 }
 
-TEST_F(VirtualDeviceWall, passes_that_overlap_share_one_wall) {
+TEST_F(virtual_device_wall, passes_that_overlap_share_one_wall) {
   for (int step = 0; step < 2; ++step) {
     const scope pass = h.phase("decode");
     h.launch(s, "a", 30'000);
@@ -133,7 +133,7 @@ TEST_F(VirtualDeviceWall, passes_that_overlap_share_one_wall) {
   EXPECT_EQ(r.devices[0].partition.wall(), 116'000);
 }
 
-TEST_F(VirtualDeviceWall, the_tail_of_a_pass_belongs_to_its_own_thread) {
+TEST_F(virtual_device_wall, the_tail_of_a_pass_belongs_to_its_own_thread) {
   {
     const scope pass = h.phase("decode");
     const scope layer = h.layer("a");
@@ -146,7 +146,7 @@ TEST_F(VirtualDeviceWall, the_tail_of_a_pass_belongs_to_its_own_thread) {
   EXPECT_EQ(layer_of(r, "a").inclusive.starved.total(), 5'000);  // the tail is charged to no row
 }
 
-TEST_F(VirtualDeviceWall, the_tail_is_not_that_of_a_pass_that_has_ended) {
+TEST_F(virtual_device_wall, the_tail_is_not_that_of_a_pass_that_has_ended) {
   host& other = m.new_host();
   {
     const scope pass = h.phase("decode");
@@ -166,7 +166,7 @@ TEST_F(VirtualDeviceWall, the_tail_is_not_that_of_a_pass_that_has_ended) {
   EXPECT_EQ(phase_of(r).partition.starved.allocating, 0);
 }
 
-TEST_F(VirtualDeviceWall, a_gap_counts_for_a_row_only_inside_its_own_phase) {
+TEST_F(virtual_device_wall, a_gap_counts_for_a_row_only_inside_its_own_phase) {
   h.spend(40'000);
   {
     const scope pass = h.phase("decode");
@@ -188,7 +188,7 @@ TEST_F(VirtualDeviceWall, a_gap_counts_for_a_row_only_inside_its_own_phase) {
   EXPECT_EQ(r.devices[0].partition.no_pass, 9'000);
 }
 
-TEST_F(VirtualDeviceWall, without_passes_the_whole_trace_is_one) {
+TEST_F(virtual_device_wall, without_passes_the_whole_trace_is_one) {
   h.spend(1'000);
   {
     const scope layer = h.layer("a");
@@ -202,7 +202,7 @@ TEST_F(VirtualDeviceWall, without_passes_the_whole_trace_is_one) {
   EXPECT_EQ(layer_of(r, "a", "(trace)").inclusive.gpu_time, 3'000);
 }
 
-TEST_F(VirtualDeviceWall, nested_calls_count_once) {
+TEST_F(virtual_device_wall, nested_calls_count_once) {
   m.nested_calls = machine::nesting::same_correlation;
   {
     const scope pass = h.phase("decode");

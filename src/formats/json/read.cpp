@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/input/input.hpp"
+#include "formats/input/json_damage.hpp"
+#include "formats/input/json_text.hpp"
 #include "formats/json/fields.hpp"
-#include "formats/pytorch/damage.hpp"
-#include "formats/pytorch/text.hpp"
 
 #include <varve/io.hpp>
 
@@ -216,7 +216,7 @@ class reader {
   if (code == simdjson::MEMALLOC) {
     input::fail(file.path, "needs more memory than there is");
   }
-  if (const auto found = pytorch::find_damage(file.bytes.view())) {
+  if (const auto found = input::find_damage(file.bytes.view())) {
     input::fail(file, found->byte, found->cause);
   }
   if (code == simdjson::DEPTH_ERROR) {
@@ -228,14 +228,14 @@ class reader {
 
 /// The root of the document; `text` is replaced by a repaired copy where it is no UTF-8.
 element parse(simdjson::dom::parser& parser, const input::content& file, input::buffer& text,
-              pytorch::repairs& done) {
+              input::repairs& done) {
   element root;
   simdjson::error_code code = parser.allocate(text.size(), deepest);
   if (code == simdjson::SUCCESS) {
     code = parser.parse(text.data(), text.size(), false).get(root);
   }
   if (code == simdjson::UTF8_ERROR) {
-    text = pytorch::repaired(text.view(), done);
+    text = input::repaired(text.view(), done);
     code = parser.allocate(text.size(), deepest);
     if (code == simdjson::SUCCESS) {
       code = parser.parse(text.data(), text.size(), false).get(root);
@@ -269,7 +269,7 @@ inline namespace v0 {
 report read_report(const std::string& path, const read_options& options) {
   input::content file = input::read(path, options);
   simdjson::dom::parser parser;
-  pytorch::repairs done;
+  input::repairs done;
   const auto root = json::parse(parser, file, file.bytes, done);
   json::check_version(root, file);
   report out;

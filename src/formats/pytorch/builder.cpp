@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/pytorch/builder.hpp"
 
+#include "formats/input/json_text.hpp"
 #include "formats/pytorch/number.hpp"
-#include "formats/pytorch/text.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -90,11 +90,11 @@ void builder::add_call(const event& e, interval when) {
   c.end = when.end;
   c.thread = thread_of(e);
   const auto [known, added] = calls_.try_emplace(e.name, call_kind::other);
-  if (added && is_string(e.name)) {
-    known->second = kind_of_call(inside(e.name));
+  if (added && input::is_string(e.name)) {
+    known->second = kind_of_call(input::inside(e.name));
   }
   c.kind = known->second;
-  losses_.add(lost::no_name, is_string(e.name) ? 0 : 1);
+  losses_.add(lost::no_name, input::is_string(e.name) ? 0 : 1);
   trace_.add_call(c);
   call_correlations_.push_back(correlation_of(e));
 }
@@ -135,17 +135,17 @@ std::uint64_t builder::correlation_of(const event& e) {
 
 std::string builder::text_of(std::string_view token) {
   bool damaged = false;
-  std::string text = unescape(inside(token), damaged);
+  std::string text = input::unescape(input::inside(token), damaged);
   losses_.add(lost::damaged_name, damaged ? 1 : 0);
   if (text.size() > longest_name) {
-    text.resize(cut(text, longest_name).size());
+    text.resize(input::cut(text, longest_name).size());
     losses_.add(lost::long_name);
   }
   return text;
 }
 
 std::uint32_t builder::name_of(std::string_view token) {
-  if (!is_string(token)) {
+  if (!input::is_string(token)) {
     losses_.add(lost::no_name);
     return trace_.strings.intern("(unnamed)");
   }
@@ -160,7 +160,7 @@ std::optional<std::uint64_t> builder::identity(std::string_view token) {
   if (const auto id = identifier(token)) {
     return id;
   }
-  if (!is_string(token)) {
+  if (!input::is_string(token)) {
     return std::nullopt;
   }
   // A text that is no number: an id of its own, out of the way of real ones.

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/pytorch/document.hpp"
 
+#include "formats/input/json_text.hpp"
 #include "formats/pytorch/number.hpp"
-#include "formats/pytorch/text.hpp"
 
 #include <simdjson.h>
 
@@ -217,7 +217,7 @@ class walker {
         case 'c':
           if (is(key, "cat")) {
             take(e.cat, value);
-            e.kind = is_string(e.cat) ? category_of(inside(e.cat)) : category::unread;
+            e.kind = input::is_string(e.cat) ? category_of(input::inside(e.cat)) : category::unread;
           }
           break;
         case 'd':

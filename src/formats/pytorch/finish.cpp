@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // The second half of the builder: what can only be done when all events are in.
+#include "formats/input/json_text.hpp"
 #include "formats/pytorch/builder.hpp"
 #include "formats/pytorch/number.hpp"
-#include "formats/pytorch/text.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -22,10 +22,10 @@ constexpr std::size_t most_devices = 1024;  // more than a machine has
 /// A whole number or short text of the header, or "".
 std::string word(std::string_view token) {
   bool damaged = false;
-  std::string text = is_string(token) ? unescape(inside(token), damaged)
+  std::string text = input::is_string(token) ? input::unescape(input::inside(token), damaged)
                      : whole(token, std::numeric_limits<std::uint64_t>::max()) ? std::string{token}
                                                                                : std::string{};
-  text.resize(cut(text, longest_word).size());
+  text.resize(input::cut(text, longest_word).size());
   return text;
 }
 
@@ -51,7 +51,7 @@ void builder::add_name(const event& e) {
   }
   const auto process = identity(e.process);
   const auto thread = of_thread ? thread_key_of(e) : thread_key{};
-  if (!process || !thread || !is_string(e.label)) {
+  if (!process || !thread || !input::is_string(e.label)) {
     losses_.add(lost::no_name);
   } else if (of_thread) {
     thread_names_[*thread] = text_of(e.label);
@@ -75,7 +75,7 @@ void builder::add(const device_properties& d) {
   }
   device_info device;
   device.id = static_cast<std::uint32_t>(*id);
-  device.name = is_string(d.name) ? text_of(d.name) : std::string{};
+  device.name = input::is_string(d.name) ? text_of(d.name) : std::string{};
   device.multiprocessors = static_cast<std::int32_t>(number(d.multiprocessors, most_32));
   device.compute_capability = static_cast<std::int32_t>(number(d.major, 1000) * 10 + number(d.minor, 9));
   device.memory_bytes = number(d.memory, std::numeric_limits<std::int64_t>::max());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/input/input.hpp"
+#include "formats/input/json_damage.hpp"
+#include "formats/input/json_text.hpp"
 #include "formats/pytorch/builder.hpp"
-#include "formats/pytorch/damage.hpp"
 #include "formats/pytorch/document.hpp"
 #include "formats/pytorch/losses.hpp"
-#include "formats/pytorch/text.hpp"
 
 #include <varve/io.hpp>
 
@@ -41,7 +41,7 @@ void blank_mark(input::buffer& text) noexcept {
     case refusal::encoding:
       break;
   }
-  if (const auto found = find_damage(file.bytes.view())) {
+  if (const auto found = input::find_damage(file.bytes.view())) {
     input::fail(file, found->byte, found->cause);
   }
   input::fail(file.path, "is not valid JSON; copy it again or record it again");
@@ -78,8 +78,8 @@ trace read(const std::string& path, const read_options& options) {
         throw;
       }
     }
-    repairs done;
-    const input::buffer text = repaired(file.bytes.view(), done);
+    input::repairs done;
+    const input::buffer text = input::repaired(file.bytes.view(), done);
     loss_counts losses;
     losses.add(lost::bad_utf8, done.utf8);
     losses.add(lost::bare_control, done.controls);

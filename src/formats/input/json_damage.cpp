@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
-#include "formats/pytorch/damage.hpp"
+#include "formats/input/json_damage.hpp"
 
 #include <utility>
 
 namespace varve {
 inline namespace v0 {
-namespace pytorch {
+namespace input {
 
 namespace {
 
@@ -137,6 +137,6 @@ class scanner {
 
 std::optional<damage> find_damage(std::string_view text) { return scanner{text}.run(); }
 
-}  // namespace pytorch
+}  // namespace input
 }  // namespace v0
 }  // namespace varve

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Texts of a JSON document: what is wrong with them is repaired and counted.
-#ifndef VARVE_FORMATS_PYTORCH_TEXT_HPP
-#define VARVE_FORMATS_PYTORCH_TEXT_HPP
+#ifndef VARVE_FORMATS_INPUT_JSON_TEXT_HPP
+#define VARVE_FORMATS_INPUT_JSON_TEXT_HPP
 
 #include "formats/input/input.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace pytorch {
+namespace input {
 
 /// Whether a raw token is a string, quotes and all.
 [[nodiscard]] inline bool is_string(std::string_view token) noexcept {
@@ -37,10 +37,10 @@ struct repairs {
 };
 
 /// A copy of a JSON text that a strict parser takes.
-[[nodiscard]] input::buffer repaired(std::string_view text, repairs& done);
+[[nodiscard]] buffer repaired(std::string_view text, repairs& done);
 
-}  // namespace pytorch
+}  // namespace input
 }  // namespace v0
 }  // namespace varve
 
-#endif  // VARVE_FORMATS_PYTORCH_TEXT_HPP
+#endif  // VARVE_FORMATS_INPUT_JSON_TEXT_HPP

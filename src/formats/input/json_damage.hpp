@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Where a JSON text stops being one: for the message, once the fast parser has refused it.
-#ifndef VARVE_FORMATS_PYTORCH_DAMAGE_HPP
-#define VARVE_FORMATS_PYTORCH_DAMAGE_HPP
+#ifndef VARVE_FORMATS_INPUT_JSON_DAMAGE_HPP
+#define VARVE_FORMATS_INPUT_JSON_DAMAGE_HPP
 
 #include <cstddef>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace pytorch {
+namespace input {
 
 struct damage {
   std::size_t byte = 0;
@@ -23,8 +23,8 @@ struct damage {
 /// strings. Needs no stack, one byte of memory a level of nesting.
 [[nodiscard]] std::optional<damage> find_damage(std::string_view text);
 
-}  // namespace pytorch
+}  // namespace input
 }  // namespace v0
 }  // namespace varve
 
-#endif  // VARVE_FORMATS_PYTORCH_DAMAGE_HPP
+#endif  // VARVE_FORMATS_INPUT_JSON_DAMAGE_HPP

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
-#include "formats/pytorch/text.hpp"
+#include "formats/input/json_text.hpp"
 
 #include <algorithm>
 #include <optional>
 
 namespace varve {
 inline namespace v0 {
-namespace pytorch {
+namespace input {
 
 namespace {
 
@@ -154,15 +154,15 @@ std::string_view cut(std::string_view text, std::size_t size) noexcept {
   return text.substr(0, size);
 }
 
-input::buffer repaired(std::string_view text, repairs& done) {
+buffer repaired(std::string_view text, repairs& done) {
   repairs counted;
   const std::size_t size = repair(text, nullptr, counted);
-  input::buffer out;
+  buffer out;
   out.reserve(size);
   out.set_size(repair(text, out.data(), done));
   return out;
 }
 
-}  // namespace pytorch
+}  // namespace input
 }  // namespace v0
 }  // namespace varve
