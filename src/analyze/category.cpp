@@ -26,6 +26,7 @@ struct rule {
   std::string_view category;
   std::string_view text;  ///< in lower case
   std::string_view also{};
+  bool word = false;  ///< no letter stands before or after `text`
 };
 
 // The first rule that fits decides, so what is specific stands before what is general. Names carry
@@ -92,6 +93,8 @@ constexpr std::array rules{
     rule{kv_cache, "kvcache"},
     rule{kv_cache, "kv_cache"},
     rule{kv_cache, "kv_buffer"},
+    rule{kv_cache, "store_kv"},
+    rule{kv_cache, "write_kv"},
     rule{kv_cache, "append_paged"},
     rule{kv_cache, "copy_blocks"},
     rule{kv_cache, "swap_blocks"},
@@ -116,10 +119,9 @@ constexpr std::array rules{
     rule{attention, "softmax"},
     rule{attention, "soft_max"},
     rule{attention, "_qkv"},
-    // Before embedding: rotary_embedding. Not "rope" alone: "property".
+    // Before embedding: rotary_embedding. "rope" as a word: "property".
     rule{attention, "rotary"},
-    rule{attention, "rope_"},
-    rule{attention, "_rope"},
+    rule{attention, "rope", {}, true},
     rule{attention, "ropekernel"},
     // State-space mixers stand where attention would.
     rule{attention, "selective_scan"},
@@ -208,21 +210,31 @@ constexpr std::array rules{
     rule{activation, "bin_bcast"},
     rule{activation, "unary_op"},
     rule{activation, "scale_f32"},
-    rule{activation, "add_kernel"},
+    rule{activation, "add", {}, true},
 };
 
-bool holds(std::string_view name, std::string_view lower) noexcept {
-  const auto same = [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
-  };
-  return std::search(name.begin(), name.end(), lower.begin(), lower.end(), same) != name.end();
+constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+bool holds(std::string_view name, std::string_view text, bool word) noexcept {
+  const auto is_letter = [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; };
+  for (const auto* from = name.begin();; ++from) {
+    from =
+        std::search(from, name.end(), text.begin(), text.end(), [](char a, char b) { return lower(a) == b; });
+    if (from == name.end()) {
+      return text.empty();
+    }
+    const auto* const to = from + text.size();
+    if (!word || ((from == name.begin() || !is_letter(from[-1])) && (to == name.end() || !is_letter(*to)))) {
+      return true;
+    }
+  }
 }
 
 }  // namespace
 
 std::string_view kernel_category(std::string_view kernel_name) noexcept {
   const auto* found = std::find_if(rules.begin(), rules.end(), [&](const rule& r) {
-    return holds(kernel_name, r.text) && holds(kernel_name, r.also);
+    return holds(kernel_name, r.text, r.word) && holds(kernel_name, r.also, false);
   });
   return found != rules.end() ? found->category : "other";
 }

@@ -73,7 +73,8 @@ TEST(category, is_not_misled_by_words_inside_other_words) {
       {"void allreduce_fusion_kernel_oneshot_lamport<RMSNorm, 8>(Params)", "collective"},
       {"void fbgemm_gpu::permute_2D_sparse_data_kernel<true, long, int>(int)", "copy"},
       {"_layer_norm_fwd_kernel", "normalisation"},
-      {"set_property_table", "other"},
+      {"set_property_table", "other"},  // neither rope
+      {"set_address_table", "other"},   // nor add
   });
 }
 
@@ -108,6 +109,16 @@ TEST(category, knows_collectives_and_copies) {
       {"void cpy_f32_f16<&cpy_1_f32_f16>(char const*, char*, int)", "copy"},
       {"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int>>(int)", "copy"},
   });
+}
+
+TEST(category, knows_kernels_that_have_no_name_but_what_they_do) {
+  expect_categories({{"rope", "attention"},
+                     {"attention", "attention"},
+                     {"add", "activation"},
+                     {"sgemm", "linear"},
+                     {"argmax", "sampling"},
+                     {"store_kv", "kv cache"},
+                     {"embedding", "embedding"}});
 }
 
 TEST(category, calls_what_it_does_not_know_other) {

@@ -393,6 +393,17 @@ TEST(table, leaves_out_a_section_in_which_nothing_happened) {
   EXPECT_THAT(varve::to_table(r), Not(HasSubstr("outside any pass")));
 }
 
+TEST(table, does_not_list_rows_of_a_phase_that_ran_nothing) {
+  varve::report r = small_report();
+  r.phases[0].total = {};
+  r.layers = {layer("layer 0", "layer", 0, varve::none, 0, 0),
+              layer("layer 1", "layer", 1, varve::none, 0, 0)};
+  EXPECT_THAT(varve::to_table(r), AllOf(HasSubstr("nothing ran in its 2 rows"), Not(HasSubstr("layer 0"))));
+  varve::table_options options;
+  options.fold_below = 0;
+  EXPECT_THAT(varve::to_table(r, options), HasSubstr("layer 0"));
+}
+
 TEST(table, says_how_many_kernels_were_launched_before_the_window) {
   varve::report r = small_report();
   r.quality.unmatched = 509;

@@ -156,10 +156,11 @@ bool overlaps(const section& s) {
                      [](const line& l) { return l.branch.empty() && l.running > 1.005; });
 }
 
-bool says_nothing(const line& l) {
-  const measures& m = l.source->inclusive;
-  return m.gpu_time == 0 && m.calls == 0 && m.launches == 0;
+bool ran_nothing(const line& l) {
+  return l.source->inclusive.gpu_time == 0 && l.source->inclusive.launches == 0;
 }
+
+bool says_nothing(const line& l) { return ran_nothing(l) && l.source->inclusive.calls == 0; }
 
 /// The phase itself as the last row.
 row total_of(const phase_row& p) {
@@ -217,6 +218,12 @@ std::string sections(const report& r, const table_options& options, const style&
     }
     if (one.lines.empty()) {
       out += options.filter.empty() ? "  (no rows)\n\n" : "  (no row matches the filter)\n\n";
+      continue;
+    }
+    if (options.fold_below > 0 && options.filter.empty() &&
+        std::all_of(one.lines.begin(), one.lines.end(), ran_nothing)) {
+      out += "  (nothing was launched and nothing ran in its " +
+             count(static_cast<std::int64_t>(one.lines.size())) + " rows)\n\n";
       continue;
     }
     out += g.head(s) + '\n' + g.rule(s) + '\n';
