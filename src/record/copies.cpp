@@ -42,8 +42,7 @@ struct search {
 
 std::string describe(const char* module, std::uint32_t version) {
   std::string text = module != nullptr && *module != '\0' ? module : "the executable";
-  text += " (varve " + std::to_string(version / 10000) + '.' + std::to_string(version / 100 % 100) + '.' +
-          std::to_string(version % 100) + ')';
+  text += " (varve " + version_text(static_cast<int>(version)) + ')';
   return text;
 }
 
@@ -79,6 +78,11 @@ int visit(dl_phdr_info* info, std::size_t /*size*/, void* data) noexcept {
 }
 
 }  // namespace
+
+std::string version_text(int version) {
+  return std::to_string(version / 10000) + '.' + std::to_string(version / 100 % 100) + '.' +
+         std::to_string(version % 100);
+}
 
 std::vector<std::string> other_copies() {
   search out;

@@ -10,6 +10,9 @@
 
 namespace varve::record {
 
+/// "0.1.0", of a version as VARVE_VERSION counts it.
+std::string version_text(int version);
+
 /// The modules that hold another copy than this one, with their versions: "libplugin.so (varve 0.1.0)".
 std::vector<std::string> other_copies();
 

@@ -222,9 +222,8 @@ void session::impl::start(int headers) noexcept {
 
 void session::impl::begin_recording(int headers) {
   if (headers / 100 != VARVE_VERSION / 100) {
-    error = "this program was compiled against varve " + std::to_string(headers / 10000) + '.' +
-            std::to_string(headers / 100 % 100) + " and loaded varve " + std::to_string(VARVE_VERSION_MAJOR) +
-            '.' + std::to_string(VARVE_VERSION_MINOR) + ": build and run it with the same version";
+    error = "this program was compiled against varve " + record::version_text(headers) + " and loaded varve " +
+            record::version_text(VARVE_VERSION) + ": build and run it with the same version";
     return;
   }
   record::activate();
@@ -266,9 +265,9 @@ void session::impl::begin_recording(int headers) {
 std::vector<collector_status> session::impl::collectors() const {
   const auto state = running ? collector_state::running : collector_state::stopped;
   std::vector<collector_status> out;
-  out.push_back({"markers", std::to_string(varve_version()), state, record::clock_name()});
+  out.push_back({"markers", record::version_text(VARVE_VERSION), state, record::clock_name()});
   if (const auto devices = record::host_devices(); !devices.empty()) {
-    out.push_back({"host", std::to_string(varve_version()), state,
+    out.push_back({"host", record::version_text(VARVE_VERSION), state,
                    std::to_string(devices.size()) + (devices.size() == 1 ? " device" : " devices") +
                        " reported by the program"});
   }

@@ -50,7 +50,7 @@ TEST(session, refuses_headers_of_another_minor_version) {
   EXPECT_TRUE((varve::session{{}, VARVE_VERSION + 1}));  // another patch
   const varve::session other{{}, VARVE_VERSION + 100};
   EXPECT_FALSE(other);
-  EXPECT_THAT(other.status().error, HasSubstr("was compiled against varve 0.2 and loaded varve 0.1"));
+  EXPECT_THAT(other.status().error, HasSubstr("was compiled against varve 0.2.0 and loaded varve 0.1.0"));
 }
 
 TEST(session, may_follow_another) {
