@@ -124,6 +124,10 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
     out += labelled(p.passes == 1 ? "pass" : "step", step, s);
   }
 
+  if (s.host_only) {
+    const auto pieces = slowest(r, p);
+    return pieces.empty() ? out : out + labelled("slowest", pieces, s);
+  }
   const double busy = busy_sum(p.partition);
   std::vector<std::string> walls{duration(p.wall)};
   if (busy > 0) {

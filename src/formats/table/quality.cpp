@@ -44,7 +44,7 @@ class sentences {
 
 void attribution(const report_quality& q, sentences& out) {
   if (q.activities == 0) {
-    out.warn("No work on a GPU was recorded: nothing ran, or no collector saw it.");
+    out.warn("No work on a GPU was recorded: nothing ran, or no collector saw it. Times are the host's own.");
     return;
   }
   const std::string share = percent(q.attributed, 1.0) + " %";

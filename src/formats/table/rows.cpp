@@ -66,6 +66,20 @@ bool kernel_time_differs(const row& r) {
   return kernel > 0 && std::fabs(kernel - gpu) > 0.01 * std::max(kernel, gpu);
 }
 
+std::vector<column_of_rows> host_columns() {
+  return {
+      {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
+      {{"host time", 100, true}, [](const line& l) { return duration(l.source->inclusive.gpu_time); }},
+      {{"%", 95, true}, [](const line& l) { return percent(l.share, 1); }},
+      {{"cum %", 40, true}, [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
+      {{"avg", 80, true},
+       [](const line& l) {
+         const measures& m = l.source->inclusive;
+         return m.calls > 0 ? duration(static_cast<double>(m.gpu_time) / static_cast<double>(m.calls)) : "";
+       }},
+  };
+}
+
 std::vector<column_of_rows> columns_of(const table_options& options, const std::vector<section>& all) {
   const bool ranges = options.by == view::layer || options.by == view::label;
   const bool differs = std::any_of(all.begin(), all.end(), [](const section& s) {
@@ -176,7 +190,7 @@ row total_of(const phase_row& p) {
 
 std::string sections(const report& r, const table_options& options, const style& s) {
   const std::vector<section> all = select(r, options);
-  const auto columns = columns_of(options, all);
+  const auto columns = s.host_only ? host_columns() : columns_of(options, all);
   std::vector<column> heads;
   heads.reserve(columns.size());
   for (const column_of_rows& c : columns) {

@@ -12,7 +12,8 @@ namespace varve::table {
 /// Colours, where wanted, and how wide running text may be.
 struct style {
   bool colour = false;
-  std::size_t width = 0;  ///< of the terminal; 0: no limit
+  std::size_t width = 0;   ///< of the terminal; 0: no limit
+  bool host_only = false;  ///< nothing of a device was recorded: times are the host's
 
   /// Width for sentences, which unlike a table need a limit to be readable, and some room.
   [[nodiscard]] std::size_t text_width() const noexcept {
