@@ -30,8 +30,8 @@ class attribution {
     table_.call.resize(n);
     table_.slot.resize(n);
     table_.first_of_call.assign(calls_.size(), none);
-    for (std::size_t d = 0; d < table_.devices.size(); ++d) {
-      attribute_device(static_cast<std::uint32_t>(d));
+    for (std::uint16_t d = 0; d < table_.devices.size(); ++d) {
+      attribute_device(d);
     }
     table_.graph_launches = graphs_.finish();
     for (const graph_launch& l : table_.graph_launches) {
@@ -53,9 +53,9 @@ class attribution {
   [[nodiscard]] time_ns begin(std::size_t i) const noexcept { return columns_.begin[i]; }
   [[nodiscard]] time_ns end(std::size_t i) const noexcept { return columns_.end[i]; }
 
-  void attribute_device(std::uint32_t d);
-  place place_of(std::uint32_t i, std::uint32_t c, std::uint32_t d);
-  place place_replayed(std::uint32_t i, std::uint32_t c, std::uint32_t range, std::uint32_t d);
+  void attribute_device(std::uint16_t d);
+  place place_of(std::uint32_t i, std::uint32_t c, std::uint16_t d);
+  place place_replayed(std::uint32_t i, std::uint32_t c, std::uint32_t range, std::uint16_t d);
   time_ns effective_begin(stream_sums& stream, time_ns begin, time_ns end) const noexcept;
   void order_by_effective_begin(device_activities& device);
 
@@ -76,7 +76,7 @@ class attribution {
 };
 
 // Where activity `i` belongs, launched by call `c`.
-attribution::place attribution::place_of(std::uint32_t i, std::uint32_t c, std::uint32_t d) {
+attribution::place attribution::place_of(std::uint32_t i, std::uint32_t c, std::uint16_t d) {
   std::uint32_t range = c != none ? calls_.range(c) : none;
   range = range < structure_.ranges.size() ? range : none;
   const bool in_graph = c != none && calls_.kind(c) == call_kind::graph_launch;
@@ -96,7 +96,7 @@ attribution::place attribution::place_of(std::uint32_t i, std::uint32_t c, std::
 
 // Of a graph's node: by the label that it was captured under. No slot where there is none.
 attribution::place attribution::place_replayed(std::uint32_t i, std::uint32_t c, std::uint32_t range,
-                                               std::uint32_t d) {
+                                               std::uint16_t d) {
   const std::uint32_t node = columns_.node[i];
   const bool has_node = node < trace_.graph_nodes.size();
   table_.unknown_nodes += node != none && !has_node ? 1 : 0;
@@ -126,7 +126,7 @@ attribution::place attribution::place_replayed(std::uint32_t i, std::uint32_t c,
   return last_replay_;
 }
 
-void attribution::attribute_device(std::uint32_t d) {
+void attribution::attribute_device(std::uint16_t d) {
   device_activities& device = table_.devices[d];
   last_range_ = none;
   last_replay_path_ = none;
