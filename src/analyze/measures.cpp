@@ -153,6 +153,7 @@ void sort_flat(const std::vector<phase_row>& phases, std::vector<row>& rows) {
     ranks.emplace(group{p.phase, p.model, p.batch, p.device}, ranks.size());
   }
   std::vector<std::size_t> rank;
+  rank.reserve(rows.size());
   std::vector<std::uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0U);
   for (const row& r : rows) {
