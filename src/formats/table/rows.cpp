@@ -66,7 +66,16 @@ bool kernel_time_differs(const row& r) {
   return kernel > 0 && std::fabs(kernel - gpu) > 0.01 * std::max(kernel, gpu);
 }
 
-std::vector<column_of_rows> columns_of(const table_options& options, const std::vector<section>& all) {
+/// Whether no row of any section has GPU time: the markers alone were recorded.
+bool only_host(const std::vector<section>& all) {
+  return std::all_of(all.begin(), all.end(), [](const section& s) {
+    return std::all_of(s.lines.begin(), s.lines.end(),
+                       [](const line& l) { return l.source->inclusive.gpu_time == 0; });
+  });
+}
+
+std::vector<column_of_rows> columns_of(const table_options& options, const std::vector<section>& all,
+                                       bool host) {
   const bool ranges = options.by == view::layer || options.by == view::label;
   const bool differs = std::any_of(all.begin(), all.end(), [](const section& s) {
     return std::any_of(s.lines.begin(), s.lines.end(),
@@ -76,6 +85,7 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
   return {
       {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
       {{"GPU time", 100, true}, [](const line& l) { return duration(l.source->inclusive.gpu_time); }},
+      {{"host time", 90, host}, [](const line& l) { return some_time(l.source->inclusive.host_time); }},
       {{"%", 95, true}, [](const line& l) { return percent(l.share, 1); }},
       {{"cum %", 40, true}, [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
       {{"kernel time", 30, differs},
@@ -176,7 +186,8 @@ row total_of(const phase_row& p) {
 
 std::string sections(const report& r, const table_options& options, const style& s) {
   const std::vector<section> all = select(r, options);
-  const auto columns = columns_of(options, all);
+  const bool host = only_host(all);
+  const auto columns = columns_of(options, all, host);
   std::vector<column> heads;
   heads.reserve(columns.size());
   for (const column_of_rows& c : columns) {
@@ -220,7 +231,7 @@ std::string sections(const report& r, const table_options& options, const style&
       out += options.filter.empty() ? "  (no rows)\n\n" : "  (no row matches the filter)\n\n";
       continue;
     }
-    if (options.fold_below > 0 && options.filter.empty() &&
+    if (!host && options.fold_below > 0 && options.filter.empty() &&
         std::all_of(one.lines.begin(), one.lines.end(), ran_nothing)) {
       out += "  (nothing was launched and nothing ran in its " +
              count(static_cast<std::int64_t>(one.lines.size())) + " rows)\n\n";
