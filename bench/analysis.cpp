@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// What the join of activities to calls, ranges and rows, and the whole of analyze(), cost against a memcpy of the
-// trace's columns into fresh memory (goal 5), in time and in memory. The trace is that of an engine that decodes:
-// passes of 32 layers with 10 kernels each.
+// What the join of activities to calls, ranges and rows, and the whole of analyze(), cost against a memcpy of
+// the trace's columns into fresh memory (goal 5), in time and in memory. The trace is that of an engine that
+// decodes: passes of 32 layers with 10 kernels each.
 #include "analyze/activities.hpp"
 
 #include <varve/report.hpp>

@@ -222,8 +222,9 @@ void session::impl::start(int headers) noexcept {
 
 void session::impl::begin_recording(int headers) {
   if (headers / 100 != VARVE_VERSION / 100) {
-    error = "this program was compiled against varve " + record::version_text(headers) + " and loaded varve " +
-            record::version_text(VARVE_VERSION) + ": build and run it with the same version";
+    error = "this program was compiled against varve " + record::version_text(headers) +
+            " and loaded varve " + record::version_text(VARVE_VERSION) +
+            ": build and run it with the same version";
     return;
   }
   record::activate();

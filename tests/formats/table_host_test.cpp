@@ -44,21 +44,22 @@ varve::report host_report() {
 }
 
 TEST(table_of_host_times, ranks_layers_by_the_hosts_time_and_claims_nothing_of_a_device) {
-  EXPECT_EQ(to_table(host_report()),
-            "session\n"
-            "\n"
-            "decode · 2 passes\n"
-            "  step     mean 2.00 µs · p50 1.00 µs · p95 3.00 µs\n"
-            "  slowest  mlp 75.0 % · attention 25.0 %\n"
-            "\n"
-            "layer      calls  host time      %  cum %      avg\n"
-            "──────────────────────────────────────────────────\n"
-            "mlp            2    3.00 µs   75.0   75.0  1.50 µs\n"
-            "attention      2    1.00 µs   25.0  100.0   500 ns\n"
-            "total               4.00 µs  100.0\n"
-            "\n"
-            "What the numbers rest on\n"
-            "  ! No work on a GPU was recorded: nothing ran, or no collector saw it. Times are the host's own.\n");
+  EXPECT_EQ(
+      to_table(host_report()),
+      "session\n"
+      "\n"
+      "decode · 2 passes\n"
+      "  step     mean 2.00 µs · p50 1.00 µs · p95 3.00 µs\n"
+      "  slowest  mlp 75.0 % · attention 25.0 %\n"
+      "\n"
+      "layer      calls  host time      %  cum %      avg\n"
+      "──────────────────────────────────────────────────\n"
+      "mlp            2    3.00 µs   75.0   75.0  1.50 µs\n"
+      "attention      2    1.00 µs   25.0  100.0   500 ns\n"
+      "total               4.00 µs  100.0\n"
+      "\n"
+      "What the numbers rest on\n"
+      "  ! No work on a GPU was recorded: nothing ran, or no collector saw it. Times are the host's own.\n");
 }
 
 TEST(table_of_host_times, is_left_for_the_devices_as_soon_as_one_was_seen) {
