@@ -40,8 +40,16 @@ double report::inflation() const noexcept {
   if (!unprofiled_wall || *unprofiled_wall <= 0 || devices.empty()) {
     return 0.0;
   }
+  // A report may come from a file with any numbers in it: added up as doubles, which do not overflow.
   const wall_partition& p = devices.front().partition;
-  return static_cast<double>(p.wall() - p.no_pass) / static_cast<double>(*unprofiled_wall);
+  const starved_time& s = p.starved;
+  double in_passes = 0;
+  for (const time_ns part :
+       {p.compute, p.exposed_communication, p.exposed_copy, s.launching, s.graph_building, s.synchronising,
+        s.allocating, s.other, p.device_gap, p.unrecorded}) {
+    in_passes += static_cast<double>(part);
+  }
+  return in_passes / static_cast<double>(*unprofiled_wall);
 }
 
 }  // namespace v0

@@ -184,4 +184,13 @@ TEST(report, inflation_is_the_profiled_wall_by_the_unprofiled) {
   EXPECT_EQ(b.analyze({false, 100}).unprofiled_wall, 100);
 }
 
+TEST(report, inflation_of_absurd_parts_does_not_overflow) {
+  varve::report r;
+  r.unprofiled_wall = 1;
+  r.devices.emplace_back();
+  r.devices[0].partition.compute = INT64_MAX;
+  r.devices[0].partition.device_gap = INT64_MAX;
+  EXPECT_DOUBLE_EQ(r.inflation(), 2.0 * static_cast<double>(INT64_MAX));
+}
+
 }  // namespace
