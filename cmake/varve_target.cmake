@@ -27,5 +27,7 @@ function(varve_target target)
     target_compile_options(${target} PRIVATE -fsanitize=${VARVE_SANITIZE} -fno-omit-frame-pointer
                            -fno-sanitize-recover=all)
     target_link_options(${target} PRIVATE -fsanitize=${VARVE_SANITIZE})
+    # C programs need the C++ half of clang's runtime too, for the library that they link.
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   endif()
 endfunction()
