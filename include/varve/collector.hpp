@@ -92,7 +92,8 @@ class VARVE_API collector {
   /// Begins to record. Where it cannot, says why in status(); the session runs on without it.
   virtual void start() noexcept = 0;
   virtual void stop() noexcept = 0;
-  /// Adds what was recorded since the last call to `out`, times in nanoseconds of the session's clock.
+  /// Adds what was recorded to `out`, times in nanoseconds of the session's clock. Called once, when the
+  /// session has stopped: its snapshots do not hold these records.
   virtual void drain(trace& out) noexcept = 0;
   [[nodiscard]] virtual collector_status status() const = 0;
 };

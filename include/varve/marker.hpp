@@ -388,7 +388,7 @@ class sequence : public detail::scope {
 /// the thread that began it, in any order: `varve::handle h = varve::begin_layer("mlp", i); … h.end();`
 class handle {
  public:
-  handle() noexcept : range_{0, 0} {}
+  handle() noexcept : range_{0, 0}, decode_side_{true} {}
   void end() noexcept {
     varve_end(range_);
     range_ = {0, 0};
@@ -398,7 +398,7 @@ class handle {
     detail::declare(range_.id, static_cast<Make&&>(make));
   }
   /// Attributes, when the handle is of a pass.
-  [[nodiscard]] pass_ref ref() const noexcept { return {range_.id, true}; }
+  [[nodiscard]] pass_ref ref() const noexcept { return {range_.id, decode_side_}; }
 
  private:
   friend handle begin_phase(phase_kind kind) noexcept;
@@ -408,12 +408,14 @@ class handle {
   friend handle begin_op(name what, Index index) noexcept;
   friend handle begin_layer(const label& what) noexcept;
   friend handle begin_op(const label& what) noexcept;
-  explicit handle(varve_range range) noexcept : range_{range} {}
+  explicit handle(varve_range range, bool decode_side = true) noexcept
+      : range_{range}, decode_side_{decode_side} {}
   varve_range range_;
+  bool decode_side_;
 };
 
 [[nodiscard]] inline handle begin_phase(phase_kind kind) noexcept {
-  return handle{varve_phase_begin(kind.c_str())};
+  return handle{varve_phase_begin(kind.c_str()), !kind.is_prefill()};
 }
 template <class Index>
 [[nodiscard]] handle begin_layer(name what, Index index) noexcept {
@@ -470,7 +472,7 @@ class adopt {
 
 }  // namespace enabled or disabled
 
-/// varve_arm(), varve_disarm(): see varve.h. arm() returns false when a second copy of varve is active.
+/// varve_arm(), varve_disarm(): see varve.h. arm() returns false when the process holds a second copy.
 inline bool arm() noexcept { return varve_arm() == 0; }
 inline void disarm() noexcept { varve_disarm(); }
 

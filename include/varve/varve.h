@@ -120,7 +120,8 @@ VARVE_API int varve_version(void) VARVE_NOEXCEPT;
 /**
  * From now on keep each thread's label stack and the labels of captured graph nodes, and nothing
  * else, so that a session started hours later still gives replayed kernels their layers. Returns 0,
- * or -1 when this process holds a second copy of varve that is already active. Idempotent.
+ * or -1 when this process holds a second copy of varve, whose markers this one does not see
+ * (session.status() names it); this copy is armed all the same. Idempotent.
  */
 VARVE_API int varve_arm(void) VARVE_NOEXCEPT;
 /** Undoes varve_arm(): labels of captured graph nodes are forgotten unless a session runs. */
@@ -135,7 +136,7 @@ VARVE_API int varve_session_start(char* why, size_t size) VARVE_NOEXCEPT;
 /**
  * Stops the session that varve_session_start() began and writes its report, as the table that
  * `varve report` prints, to the file `path` (mode 0600; "-" is standard output). Returns 0, or -1
- * and a message in `why` as above.
+ * and a message in `why` as above; the session goes on when the file cannot be opened.
  */
 VARVE_API int varve_session_stop(const char* path, char* why, size_t size) VARVE_NOEXCEPT;
 

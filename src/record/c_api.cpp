@@ -7,8 +7,8 @@
 #include "record/copies.hpp"
 #include "record/graph_labels.hpp"
 #include "record/nvtx.hpp"
+#include "record/recording.hpp"
 #include "record/registry.hpp"
-#include "record/session_state.hpp"
 
 #include <algorithm>
 #include <atomic>

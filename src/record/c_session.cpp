@@ -6,6 +6,7 @@
 #include <varve/session.hpp>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,24 +37,34 @@ int fail(char* why, std::size_t size, std::string_view message) noexcept {
   return -1;
 }
 
-/// Empty, or what went wrong.
-std::string write_file(const char* path, const std::string& text) {
-  const bool to_stdout = std::strcmp(path, "-") == 0;
-  const int file = to_stdout ? STDOUT_FILENO : ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) {
-    return std::string{path} + ": cannot be written: " + std::strerror(errno);
+std::string cannot_write(const char* path) {
+  return std::string{path} + ": cannot be written: " + std::strerror(errno);
+}
+
+/// The report's file, open for writing and readable by its owner alone. -1 and errno when it cannot be.
+int open_file(const char* path) {
+  const int file = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  struct stat about {};
+  if (file >= 0 && ::fstat(file, &about) == 0 && S_ISREG(about.st_mode)) {
+    static_cast<void>(::fchmod(file, 0600));  // also where it was there before
+    static_cast<void>(::ftruncate(file, 0));
   }
+  return file;
+}
+
+/// Writes and, but for standard output, closes. Empty, or what went wrong.
+std::string write_file(int file, const char* path, const std::string& text) {
   std::string error;
   for (std::size_t done = 0; done < text.size() && error.empty();) {
     const ssize_t n = ::write(file, text.data() + done, text.size() - done);
     if (n > 0) {
       done += static_cast<std::size_t>(n);
     } else if (errno != EINTR) {
-      error = std::string{path} + ": cannot be written: " + std::strerror(errno);
+      error = cannot_write(path);
     }
   }
-  if (!to_stdout && ::close(file) != 0 && error.empty()) {
-    error = std::string{path} + ": cannot be written: " + std::strerror(errno);
+  if (file != STDOUT_FILENO && ::close(file) != 0 && error.empty()) {
+    error = cannot_write(path);
   }
   return error;
 }
@@ -92,9 +103,13 @@ int varve_session_stop(const char* path, char* why, size_t size) noexcept {
     return fail(why, size, "no file given: pass a path, or \"-\" for standard output");
   }
   try {
+    const int file = std::strcmp(path, "-") == 0 ? STDOUT_FILENO : open_file(path);
+    if (file < 0) {
+      return fail(why, size, cannot_write(path) + "; the session still runs");
+    }
     const varve::trace t = s.running->stop();
     s.running.reset();
-    const std::string error = write_file(path, varve::to_table(varve::analyze(t)));
+    const std::string error = write_file(file, path, varve::to_table(varve::analyze(t)));
     return error.empty() ? 0 : fail(why, size, error);
   } catch (const std::exception& e) {
     s.running.reset();

@@ -5,8 +5,8 @@
 #include <varve/collector.hpp>
 
 #include "record/graph_labels.hpp"
+#include "record/recording.hpp"
 #include "record/registry.hpp"
-#include "record/session_state.hpp"
 
 #include <algorithm>
 #include <atomic>

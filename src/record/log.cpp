@@ -191,7 +191,7 @@ std::uint64_t thread_log::push(int kind, const char* name, std::int32_t index, b
 }
 
 void thread_log::pop(std::uint64_t token, bool recording) noexcept {
-  const std::uint64_t ticks = recording ? now() : 0;
+  std::uint64_t ticks = recording ? now() : 0;
   if (__builtin_expect(token_log(token) != number_, 0)) {
     count(lost.foreign_ends);
     return;
@@ -208,7 +208,11 @@ void thread_log::pop(std::uint64_t token, bool recording) noexcept {
   while (from > 0 && stack_[from - 1].serial == serial) {
     --from;
   }
-  if (recording && (epoch_ == current_epoch.load(std::memory_order_relaxed) || enter_epoch())) {
+  if (recording && epoch_ != current_epoch.load(std::memory_order_relaxed)) {
+    recording = enter_epoch();
+    ticks = now();  // the session that it belongs to may have begun after the first reading
+  }
+  if (recording) {
     write_one(make_slot(event::end, ticks, serial));
     limit_ += at - from;
   }

@@ -11,6 +11,8 @@ namespace varve::record {
 
 namespace {
 
+constexpr std::size_t bytes_of_label = 96;  // in the table and its index, about
+
 std::int32_t low_index(std::uint64_t word) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(word));
 }
@@ -66,7 +68,7 @@ void store::drain_log(std::uint32_t number, std::uint64_t until_serial, std::uin
     cursor.advance(size);
     handle(state(number), copy);
     const log_state& s = state(number);
-    if (until_serial < s.first_serial + s.ranges.size()) {
+    if (until_serial < s.next_serial) {
       return;
     }
   }
@@ -79,11 +81,13 @@ void store::handle(log_state& s, const slot* e) {
     s.current = e->payload == epoch_;
     if (s.current) {
       s.thread = t_.intern_thread(e[1].payload);
-      if (s.ranges.empty()) {
+      if (s.next_serial == 0) {
         s.first_serial = e[1].head;
+        s.next_serial = e[1].head;
       }
-      // A log that another thread took over goes on with later serials.
-      s.ranges.resize(e[1].head - s.first_serial, none);
+      while (s.next_serial < e[1].head) {  // a log that another thread took over goes on with later serials
+        count_serial(s, none);
+      }
     }
     return;
   }
@@ -94,18 +98,21 @@ void store::handle(log_state& s, const slot* e) {
     case event::begin_phase:
     case event::begin_layer:
     case event::begin_op:
-      begin(s, static_cast<range_kind>(type), packed_name(e->payload), packed_index(e->payload), ticks);
+      begin(s, step_of(static_cast<range_kind>(type), packed_name(e->payload), packed_index(e->payload)),
+            ticks);
       break;
     case event::begin_wide:
       if (e->payload != 0) {
         end_innermost(s, ticks);
       }
-      begin(s, static_cast<range_kind>(e[1].payload >> 32U), text_at(e[1].head), low_index(e[1].payload),
-            ticks);
+      begin(
+          s,
+          step_of(static_cast<range_kind>(e[1].payload >> 32U), text_at(e[1].head), low_index(e[1].payload)),
+          ticks);
       break;
     case event::next:
       end_innermost(s, ticks);
-      begin(s, range_kind::layer, packed_name(e->payload), packed_index(e->payload), ticks);
+      begin(s, step_of(range_kind::layer, packed_name(e->payload), packed_index(e->payload)), ticks);
       break;
     case event::end:
       end(s, e->payload, ticks);
@@ -184,6 +191,10 @@ std::uint32_t store::name_of(const char* text) {
   return id;
 }
 
+label_node store::step_of(range_kind kind, const char* name, std::int32_t index) {
+  return {none, name_of(name), index, kind};
+}
+
 std::uint32_t store::add_range(const range& r) {
   if (!keep(sizeof(range) + sizeof(std::uint32_t))) {
     return none;
@@ -192,17 +203,38 @@ std::uint32_t store::add_range(const range& r) {
   return static_cast<std::uint32_t>(t_.ranges.size() - 1);
 }
 
-void store::begin(log_state& s, range_kind kind, const char* name, std::int32_t index, std::uint64_t ticks) {
+// Serials count on; which range each of them is, is remembered while there is memory for it.
+void store::count_serial(log_state& s, std::uint32_t range) {
+  if (s.first_serial + s.ranges.size() == s.next_serial &&
+      (range != none || used_ + sizeof range <= memory_)) {
+    used_ += range != none ? 0 : sizeof range;  // of a range it is in what add_range() took
+    s.ranges.push_back(range);
+  }
+  ++s.next_serial;
+}
+
+std::uint32_t store::open(log_state& s, const label_node& step, std::uint64_t ticks, std::uint64_t serial) {
   const open_entry* outer = s.stack.empty() ? nullptr : &s.stack.back();
   range r;
   r.begin = static_cast<time_ns>(ticks);
-  r.label = t_.labels.intern({outer != nullptr ? outer->label : none, name_of(name), index, kind});
   r.parent = outer != nullptr ? outer->range : none;
   r.thread = s.thread;
-  r.kind = kind;
-  const std::uint64_t serial = s.first_serial + s.ranges.size();
-  s.ranges.push_back(add_range(r));
-  s.stack.push_back({serial, s.ranges.back(), r.label, false});
+  r.kind = step.kind;
+  std::uint32_t index = none;
+  if (used_ + sizeof r + sizeof index + bytes_of_label > memory_) {
+    ++over_memory_;
+  } else {
+    const std::size_t labels = t_.labels.size();
+    r.label = t_.labels.intern({outer != nullptr ? outer->label : none, step.name, step.index, step.kind});
+    used_ += t_.labels.size() != labels ? bytes_of_label : 0;
+    index = add_range(r);
+  }
+  s.stack.push_back({serial, index, r.label, false});
+  return index;
+}
+
+void store::begin(log_state& s, const label_node& step, std::uint64_t ticks) {
+  count_serial(s, open(s, step, ticks, s.next_serial));
 }
 
 void store::end_innermost(log_state& s, std::uint64_t ticks) {
@@ -231,20 +263,20 @@ void store::reopen(log_state& s, const slot* e) {
     s.stack.push_back({e->payload, r, r != none ? t_.ranges[r].label : none, true});
     return;
   }
-  begin(s, static_cast<range_kind>(what), text_at(e[1].head), low_index(e[1].payload), begin_);
   // Its serial is an old one: it takes none of this session's.
-  s.old.emplace_back(e->payload, s.ranges.back());
-  s.stack.back().serial = e->payload;
-  if (s.ranges.back() != none) {
-    t_.ranges[s.ranges.back()].clipped_begin = true;
+  const std::uint32_t r =
+      open(s, step_of(static_cast<range_kind>(what), text_at(e[1].head), low_index(e[1].payload)), begin_,
+           e->payload);
+  s.old.emplace_back(e->payload, r);
+  if (r != none) {
+    t_.ranges[r].clipped_begin = true;
   }
-  s.ranges.pop_back();
 }
 
 void store::adopt(log_state& s, std::uint64_t token) {
   const std::uint32_t r = range_of(token);
-  s.stack.push_back({s.first_serial + s.ranges.size(), r, r != none ? t_.ranges[r].label : none, true});
-  s.ranges.push_back(none);
+  s.stack.push_back({s.next_serial, r, r != none ? t_.ranges[r].label : none, true});
+  count_serial(s, none);
 }
 
 // The range may be of a thread whose log was not read so far: it was begun before its token was handed on.
@@ -254,12 +286,15 @@ std::uint32_t store::range_of(std::uint64_t token) {
   if (number == 0) {
     return none;
   }
-  if (serial >= state(number).first_serial + state(number).ranges.size()) {
+  if (serial >= state(number).next_serial) {
     drain_log(number, serial, UINT64_MAX);
   }
   const log_state& s = state(number);
   if (serial >= s.first_serial && serial - s.first_serial < s.ranges.size()) {
     return s.ranges[serial - s.first_serial];
+  }
+  if (serial >= s.first_serial && serial < s.next_serial) {
+    return none;  // known, and not kept
   }
   const auto old = std::find_if(s.old.begin(), s.old.end(), [&](const auto& o) { return o.first == serial; });
   if (old != s.old.end()) {
@@ -339,22 +374,30 @@ std::uint32_t store::node_of(std::uint64_t id) {
 }
 
 void store::add_request(const slot* e, std::uint64_t ticks) {
-  const auto found = requests_.find(e->payload);
-  if (found != requests_.end()) {
-    if (found->second != none) {
-      t_.ranges[found->second].end = static_cast<time_ns>(ticks);
+  const bool begins = e[1].head != 0;
+  if (begins) {
+    if (used_ + sizeof(range) + bytes_of_label > memory_) {
+      ++over_memory_;
+      return;
+    }
+    used_ += bytes_of_label;
+    range r;
+    r.begin = static_cast<time_ns>(ticks);
+    r.kind = range_kind::request;
+    r.label =
+        t_.labels.intern({none, name_of(text_at(e[1].head)), low_index(e[1].payload), range_kind::request});
+    if (const std::uint32_t added = add_range(r); added != none) {
+      requests_.emplace(e->payload, added);
     }
     return;
   }
-  if (e[1].head == 0) {
-    return;  // begun before the session
+  const auto found = requests_.find(e->payload);
+  if (found == requests_.end()) {
+    ++unknown_requests_;
+    return;
   }
-  range r;
-  r.begin = static_cast<time_ns>(ticks);
-  r.kind = range_kind::request;
-  r.label =
-      t_.labels.intern({none, name_of(text_at(e[1].head)), low_index(e[1].payload), range_kind::request});
-  requests_.emplace(e->payload, add_range(r));
+  t_.ranges[found->second].end = static_cast<time_ns>(ticks);
+  requests_.erase(found);
 }
 
 }  // namespace varve::record

@@ -57,7 +57,8 @@ class store {
     bool current = false;  // past the epoch event of this session
     std::uint16_t thread = narrow_none;
     std::uint64_t first_serial = 0;
-    std::vector<std::uint32_t> ranges;                         // by serial − first_serial
+    std::uint64_t next_serial = 0;
+    std::vector<std::uint32_t> ranges;  // by serial − first_serial; ends where memory ran out
     std::vector<std::pair<std::uint64_t, std::uint32_t>> old;  // reopened ranges by serial
     std::vector<open_entry> stack;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> calls;  // open ones: correlation, call
@@ -68,7 +69,10 @@ class store {
   log_state& state(std::uint32_t number);
   void drain_log(std::uint32_t number, std::uint64_t until_serial, std::uint64_t until);
   void handle(log_state& s, const slot* e);
-  void begin(log_state& s, range_kind kind, const char* name, std::int32_t index, std::uint64_t ticks);
+  label_node step_of(range_kind kind, const char* name, std::int32_t index);
+  void count_serial(log_state& s, std::uint32_t range);
+  std::uint32_t open(log_state& s, const label_node& step, std::uint64_t ticks, std::uint64_t serial);
+  void begin(log_state& s, const label_node& step, std::uint64_t ticks);
   void end_innermost(log_state& s, std::uint64_t ticks);
   void end(log_state& s, std::uint64_t serial, std::uint64_t ticks);
   void reopen(log_state& s, const slot* e);
@@ -97,9 +101,10 @@ class store {
   std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // by device and stream
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
   std::vector<std::uint32_t> node_ranges_;                     // that each node was captured in
-  std::unordered_map<std::uint64_t, std::uint32_t> requests_;  // ranges by request id
+  std::unordered_map<std::uint64_t, std::uint32_t> requests_;  // open ones: ranges by request id
   std::uint64_t over_memory_ = 0;
   std::uint64_t unknown_ranges_ = 0;
+  std::uint64_t unknown_requests_ = 0;
   std::uint64_t ended_open_ = 0;
   std::uint64_t refused_threads_ = 0;
 };

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <stdexcept>
 #include <thread>
 
 #include "support/ranges.hpp"
@@ -247,6 +249,21 @@ class counting_source : public varve::collector {
   bool usable_;
   bool running_ = false;
 };
+
+class failing_source : public counting_source {
+ public:
+  failing_source() : counting_source{true} {}
+  [[nodiscard]] varve::collector_status status() const override { throw std::runtime_error{"boom"}; }
+};
+
+TEST_F(host_test, survives_a_collector_whose_status_throws) {
+  varve::session_options options;
+  options.collectors = {std::make_shared<failing_source>()};
+  varve::session session{options};
+  EXPECT_THAT(session.status().collectors.back().detail, HasSubstr("threw"));
+  EXPECT_EQ(session.stop().activities.size(), 1U);
+  EXPECT_TRUE(varve::session{});  // nothing of it is left
+}
 
 TEST_F(host_test, drives_collectors_of_the_users) {
   varve::session_options options;

@@ -145,6 +145,16 @@ TEST(handle, ends_in_any_order) {
   EXPECT_THAT(t.losses, IsEmpty());
 }
 
+TEST(handle, of_a_prefill_pass_means_the_prefill_side) {
+  varve::session session;
+  varve::handle pass = varve::begin_phase(varve::prefill);
+  pass.ref().sequences(5);
+  pass.end();
+  const varve::trace t = session.stop();
+  ASSERT_EQ(t.attributes.size(), 1U);
+  EXPECT_EQ(t.attributes[0].key, VARVE_PREFILL_SEQUENCES);
+}
+
 TEST(phase, carries_attributes_of_both_sides_and_late_ones) {
   varve::session session;
   varve::phase pass{varve::mixed};

@@ -253,6 +253,73 @@ TEST(session, drops_and_counts_what_nests_too_deep) {
   EXPECT_FALSE(t.ranges[511].clipped_end);
 }
 
+TEST(session, may_be_stopped_and_copied_by_several_threads_at_once) {
+  for (int round = 0; round < 20; ++round) {
+    varve::session session;
+    { const varve::layer layer{"layer"}; }
+    std::atomic<int> waiting{0};
+    std::atomic<std::size_t> stopped{0};
+    std::vector<std::thread> threads;
+    for (int n = 0; n < 4; ++n) {
+      threads.emplace_back([&, n] {
+        ++waiting;
+        while (waiting < 4) {
+          std::this_thread::yield();
+        }
+        if (n < 2) {
+          stopped += session.stop().ranges.size();
+        } else {
+          EXPECT_LE(session.snapshot().ranges.size(), 1U);
+          EXPECT_TRUE(session.status().error.empty());
+        }
+      });
+    }
+    for (std::thread& t : threads) {
+      t.join();
+    }
+    EXPECT_EQ(stopped, 1U);  // one of them got it
+  }
+}
+
+TEST(session, may_be_asked_from_its_log) {
+  varve::session* asked = nullptr;
+  std::vector<bool> running;
+  varve::session_options options;
+  options.log = [&](varve::log_level, std::string_view) {
+    if (asked != nullptr) {
+      running.push_back(asked->status().running);
+      static_cast<void>(asked->snapshot());
+    }
+  };
+  varve::session session{options};
+  asked = &session;
+  static_cast<void>(session.stop());
+  EXPECT_EQ(running, std::vector<bool>{false});
+}
+
+TEST(session, holds_about_what_its_memory_allows_however_much_comes) {
+  varve::session_options options;
+  options.trace_memory = 100'000;
+  varve::session session{options};
+  for (int i = 0; i < 20000; ++i) {
+    const varve::layer layer{"layer", i};
+    const varve::request request{"request", i};
+  }
+  const varve::trace t = session.stop();
+  EXPECT_LT(t.ranges.size() * sizeof(varve::range), options.trace_memory);
+  EXPECT_LT(t.labels.size() * sizeof(varve::label_node), options.trace_memory);
+  EXPECT_EQ(t.ranges.size() + lost(t, "trace memory full"), 2U * 20000U);
+}
+
+TEST(session, counts_the_end_of_a_request_that_it_did_not_see_begin) {
+  std::optional<varve::session> session{std::in_place};
+  varve::request request{"chat", 1};
+  EXPECT_TRUE(session->stop().ranges.at(0).clipped_end);
+  session.emplace();
+  request.end();
+  EXPECT_EQ(lost(session->stop(), "ends of requests that began before the session"), 1U);
+}
+
 TEST(session, has_times_near_the_calendar) {
   varve::session session;
   { const varve::layer layer{"layer"}; }

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "record/recording.hpp"
+
+#include "record/graph_labels.hpp"
+#include "record/names.hpp"
+#include "record/nvtx.hpp"
+#include "record/registry.hpp"
+#include "record/store.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace varve::record {
+
+namespace {
+
+/// What there is one of in a process. Leaked: markers may come during static destruction.
+struct process_state {
+  std::mutex mutex;                // guards what follows; held while draining
+  std::unique_ptr<store> records;  // of the running session
+  std::thread reader;
+  clock_anchor started;
+  clock_mapping clock;
+
+  std::mutex wake_mutex;
+  std::condition_variable wake;
+  bool woken = false;
+  bool stopping = false;
+};
+
+process_state& process() noexcept {
+  static auto* const leaked = new process_state;
+  return *leaked;
+}
+
+// Around a fork all locks are held, so that the child finds none taken by a thread that it does not have.
+void before_fork() noexcept {
+  process().mutex.lock();
+  process().wake_mutex.lock();
+  registry.lock();
+  pool.lock();
+  labels_of_graphs().lock();
+  lock_names();
+}
+
+void after_fork() noexcept {
+  unlock_names();
+  labels_of_graphs().unlock();
+  pool.unlock();
+  registry.unlock();
+  process().wake_mutex.unlock();
+  process().mutex.unlock();
+}
+
+// The recording and its reader stay with the parent; the child may start one of its own.
+void in_child() noexcept {
+  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELAXED);
+  // Neither is ours to end: the parent's threads were writing, and its reader does not exist here.
+  static_cast<void>(process().records.release());
+  static_cast<void>(new std::thread{std::move(process().reader)});
+  after_fork();
+}
+
+// Drains now and then, and when markers say that memory runs low.
+void read_logs() {
+  process_state& p = process();
+  for (;;) {
+    {
+      std::unique_lock lock{p.wake_mutex};
+      p.wake.wait_for(lock, std::chrono::milliseconds{100}, [&] { return p.woken || p.stopping; });
+      if (p.stopping) {
+        return;
+      }
+      p.woken = false;
+    }
+    const std::lock_guard lock{p.mutex};
+    if (p.records) {
+      p.records->drain();
+    }
+  }
+}
+
+}  // namespace
+
+void wake_reader() noexcept {
+  process_state& p = process();
+  {
+    const std::lock_guard lock{p.wake_mutex};
+    if (p.woken) {
+      return;
+    }
+    p.woken = true;
+  }
+  p.wake.notify_all();  // a child inherits a waiter that never wakes
+}
+
+clock_mapping session_clock() noexcept {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  return p.records ? clock_mapping{p.started, read_anchor()} : p.clock;
+}
+
+void drain_before_unload() noexcept {
+  if ((varve_load_state_() & VARVE_STATE_RECORDING) == 0) {
+    return;
+  }
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  if (p.records) {
+    p.records->drain();
+    p.records->forget_addresses();
+  }
+}
+
+// Threads that end and processes that fork call back into this module: once active it must not be unloaded
+// with the plugin that brought it along. Executables are not found by their name, and stay anyway.
+void stay_loaded() noexcept {
+  Dl_info self;
+  if (::dladdr(reinterpret_cast<const void*>(&varve_version), &self) != 0 && self.dli_fname != nullptr) {
+    static_cast<void>(::dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+  }
+}
+
+void activate() noexcept {
+  static const bool once = [] {
+    stay_loaded();
+    const bool tool = nvtx::attach();
+    pthread_atfork(before_fork, after_fork, in_child);
+    if (tool) {
+      __atomic_or_fetch(&varve_state_, VARVE_STATE_NVTX, __ATOMIC_RELEASE);
+    }
+    __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_FRESH}, __ATOMIC_RELAXED);
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+// The cost of a begin and an end on this machine, on a log of its own; the least of a few tries.
+double measure_marker_ns() {
+  constexpr int pairs = 900;
+  const auto stack = std::make_unique<open_range[]>(thread_log::max_depth);
+  const auto log = std::make_unique<thread_log>();
+  log->stack_ = stack.get();
+  log->number_ = 1;
+  log->epoch_ = current_epoch.load();
+  log->chunk_ = pool.take();
+  if (log->chunk_ == nullptr) {
+    return 0;
+  }
+  double best = 1e9;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    log->cursor_ = log->chunk_->slots;
+    log->limit_ = log->chunk_->slots + chunk::capacity - 1;
+    const time_ns before = monotonic();
+    for (int i = 0; i < pairs; ++i) {
+      log->pop(log->push(VARVE_KIND_LAYER, "calibration", i, true), true);
+    }
+    best = std::min(best, static_cast<double>(monotonic() - before) / pairs);
+  }
+  pool.give(log->chunk_);
+  return best;
+}
+
+namespace {
+
+void tell_reader_to_stop(process_state& p) {
+  {
+    const std::lock_guard lock{p.wake_mutex};
+    p.stopping = true;
+  }
+  p.wake.notify_all();
+}
+
+/// Whatever happens, the next session finds everything as before this one.
+struct clean_up {
+  process_state& p;
+  explicit clean_up(process_state& state) noexcept : p{state} {}
+  clean_up(const clean_up&) = delete;
+  clean_up& operator=(const clean_up&) = delete;
+  ~clean_up() {
+    p.records.reset();
+    pool.close();
+    labels_of_graphs().purge();
+    if ((varve_load_state_() & VARVE_STATE_ARMED) == 0) {
+      labels_of_graphs().clear();
+    }
+  }
+};
+
+}  // namespace
+
+double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  if (p.records) {
+    throw busy{};
+  }
+  pool.open(marker_memory);
+  p.started = read_anchor();  // before the first thread can see the new epoch and record in it
+  const std::uint64_t epoch = current_epoch.fetch_add(1, std::memory_order_release) + 1;
+  try {
+    const double marker_ns = measure_marker_ns();
+    p.records = std::make_unique<store>(epoch, p.started.ticks, trace_memory);
+    p.stopping = false;
+    p.woken = false;
+    p.reader = std::thread{read_logs};
+    return marker_ns;
+  } catch (...) {
+    p.records.reset();
+    pool.close();
+    throw;
+  }
+}
+
+recorded stop_recording(bool keep) {
+  process_state& p = process();
+  tell_reader_to_stop(p);
+  p.reader.join();
+  const std::lock_guard lock{p.mutex};
+  const clean_up at_end{p};
+  recorded out;
+  if (keep) {
+    p.records->drain(UINT64_MAX);  // also what threads wrote that were about to when recording stopped
+  }
+  const clock_anchor end = read_anchor();
+  p.clock = clock_mapping{p.started, end};
+  if (keep) {
+    out.count = p.records->records();
+    out.records = p.records->take(p.clock, end.ticks);
+  }
+  return out;
+}
+
+recorded copy_recording() {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  const clock_anchor now = read_anchor();
+  p.records->drain(now.ticks);
+  return {p.records->copy({p.started, now}, now.ticks), p.records->records()};
+}
+
+std::vector<loss> recording_losses() {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  return p.records->losses();
+}
+
+}  // namespace varve::record

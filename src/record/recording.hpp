@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Recording, of which there is at most one in a process: the store, the thread that reads the logs into it,
+// and what happens to them at a fork or when a module is unloaded. Thread safe.
+#ifndef VARVE_RECORD_RECORDING_HPP
+#define VARVE_RECORD_RECORDING_HPP
+
+#include "record/clock.hpp"
+
+#include <varve/trace.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace varve::record {
+
+/// What was recorded; sources and clock are for the session to add.
+struct recorded {
+  trace records;
+  std::size_t count = 0;  ///< of ranges, calls and activities
+};
+
+/// Prepares to record; markers do once VARVE_STATE_RECORDING is set. Returns the cost of a marker in
+/// nanoseconds. Throws varve::record::busy when somebody records already, or what the system throws when it
+/// has no memory or thread.
+struct busy {};
+double start_recording(std::size_t marker_memory, std::size_t trace_memory);
+/// Ends what start_recording() began, also when it throws for lack of memory. Nothing is handed over unless
+/// `keep`.
+recorded stop_recording(bool keep);
+/// What was recorded until now.
+recorded copy_recording();
+/// What was lost so far.
+std::vector<loss> recording_losses();
+
+/// Ticks to nanoseconds for the running session, or the last one.
+clock_mapping session_clock() noexcept;
+/// Reads all logs of a running session and forgets the addresses of names.
+void drain_before_unload() noexcept;
+/// What the first marker of the process does: looks for an NVTX tool, prepares for fork. Idempotent.
+void activate() noexcept;
+
+}  // namespace varve::record
+
+#endif  // VARVE_RECORD_RECORDING_HPP
