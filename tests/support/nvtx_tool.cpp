@@ -7,7 +7,10 @@
 
 #include <nvtx3/nvToolsExt.h>
 
+#include <array>
+#include <cstdlib>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -40,24 +43,49 @@ std::string kept(Handle handle) {
   return handle != nullptr ? *reinterpret_cast<const std::string*>(handle) : std::string{"(none)"};
 }
 
-std::string text_of(const nvtxEventAttributes_t& event) {
-  std::string text = event.messageType == NVTX_MESSAGE_TYPE_REGISTERED ? kept(event.message.registered)
-                     : event.messageType == NVTX_MESSAGE_TYPE_ASCII    ? std::string{event.message.ascii}
-                                                                       : std::string{"(no message)"};
+std::string name_of(const nvtxEventAttributes_t& event) {
+  return event.messageType == NVTX_MESSAGE_TYPE_REGISTERED ? kept(event.message.registered)
+         : event.messageType == NVTX_MESSAGE_TYPE_ASCII    ? std::string{event.message.ascii}
+                                                           : std::string{"(no message)"};
+}
+
+std::string payload_of(const nvtxEventAttributes_t& event) {
   switch (event.payloadType) {
     case NVTX_PAYLOAD_UNKNOWN:
-      return text;
+      return {};
     case NVTX_PAYLOAD_TYPE_INT32:
-      return text + ' ' + std::to_string(event.payload.iValue);
+      return std::to_string(event.payload.iValue);
     case NVTX_PAYLOAD_TYPE_INT64:
-      return text + ' ' + std::to_string(event.payload.llValue);
+      return std::to_string(event.payload.llValue);
     default:
-      return text + " (payload of another type)";
+      return "(payload of another type)";
   }
 }
 
-void note(state& s, nvtx_event::what kind, nvtxDomainHandle_t domain, std::string text) {
-  s.events.push_back({kind, kept(domain), std::move(text), std::this_thread::get_id()});
+void note(state& s, nvtx_event::what kind, nvtxDomainHandle_t domain, std::string text, std::string name = {},
+          std::string payload = {}) {
+  s.events.push_back(
+      {kind, kept(domain), std::move(text), std::move(name), std::move(payload), std::this_thread::get_id()});
+}
+
+std::string note_begin(state& s, nvtx_event::what kind, nvtxDomainHandle_t domain,
+                       const nvtxEventAttributes_t& event) {
+  const std::string name = name_of(event);
+  const std::string payload = payload_of(event);
+  std::string text = payload.empty() ? name : name + ' ' + payload;
+  note(s, kind, domain, text, name, payload);
+  return text;
+}
+
+void write_events() {
+  state& s = the_state();
+  const std::scoped_lock lock{s.mutex};
+  std::ofstream file{std::getenv(nvtx_tool_file_variable)};
+  constexpr std::array words{"push", "pop", "start", "end"};
+  for (const nvtx_event& e : s.events) {
+    file << words[e.kind] << '\t' << e.thread << '\t' << e.domain << '\t' << e.name << '\t' << e.payload
+         << '\n';
+  }
 }
 
 nvtxDomainHandle_t NVTX_API create_domain(const char* name) { return keep<nvtxDomainHandle_t>(name); }
@@ -69,7 +97,7 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const char* text
 int NVTX_API push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   state& s = the_state();
   const std::scoped_lock lock{s.mutex};
-  note(s, nvtx_event::push, domain, text_of(*event));
+  note_begin(s, nvtx_event::push, domain, *event);
   return 0;
 }
 
@@ -83,9 +111,7 @@ int NVTX_API pop(nvtxDomainHandle_t domain) {
 nvtxRangeId_t NVTX_API start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   state& s = the_state();
   const std::scoped_lock lock{s.mutex};
-  std::string text = text_of(*event);
-  s.started[++s.last_range] = text;
-  note(s, nvtx_event::start, domain, std::move(text));
+  s.started[++s.last_range] = note_begin(s, nvtx_event::start, domain, *event);
   return s.last_range;
 }
 
@@ -125,5 +151,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   hook(NVTX_CBID_CORE2_DomainRangePop, pop);
   hook(NVTX_CBID_CORE2_DomainRangeStartEx, start);
   hook(NVTX_CBID_CORE2_DomainRangeEnd, end);
+  if (std::getenv(nvtx_tool_file_variable) != nullptr) {
+    std::atexit(write_events);
+  }
   return 1;
 }
