@@ -39,12 +39,12 @@ std::int64_t* number_of(options& o, std::string_view flag) {
                                 : nullptr;
 }
 
-std::int64_t positive_number(const std::string& flag, std::string_view text) {
+std::int64_t number_from(std::int64_t least, const std::string& flag, std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > 1'000'000) {
-    throw std::invalid_argument{flag + " takes a whole number from 1 to 1000000, not '" + std::string{text} +
-                                "'"};
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > 1'000'000) {
+    throw std::invalid_argument{flag + " takes a whole number from " + std::to_string(least) +
+                                " to 1000000, not '" + std::string{text} + "'"};
   }
   return value;
 }
@@ -74,7 +74,7 @@ options parse_options(int argc, const char* const* argv) {
     } else if (flag == "--json") {
       o.json = value();
     } else if (std::int64_t* number = number_of(o, flag)) {
-      *number = positive_number(flag, value());
+      *number = number_from(flag == "--seed" ? 0 : 1, flag, value());
     } else {
       throw std::invalid_argument{"unknown flag '" + flag + "'; --help lists the flags"};
     }

@@ -105,7 +105,7 @@ void sources(const report& r, sentences& out) {
     clock = "Clock: " + printable(q.clock) + ". ";
   }
   if (q.clock_error > 0) {
-    clock += "Host and device times agree within " + duration(q.clock_error) + ". ";
+    clock += "Times are known to within " + duration(q.clock_error) + ". ";
   }
   if (q.own_overhead > 0) {
     clock += "varve itself took " + duration(q.own_overhead) + " of the host's time. ";
