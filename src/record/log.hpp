@@ -105,6 +105,12 @@ inline std::int32_t packed_index(std::uint64_t word) noexcept {
   return (word & 0xFFFFU) == packed_no_index ? no_index : static_cast<std::int32_t>(word & 0xFFFFU);
 }
 
+/// The same of an event whose label does not pack.
+inline const char* wide_name(const slot& s) noexcept { return reinterpret_cast<const char*>(s.head); }
+inline std::int32_t wide_index(const slot& s) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(s.payload));
+}
+
 /// Names a range in the process: number of its log, serial in that log, and two flags for the marker.
 constexpr std::uint64_t token_nvtx = 1;    // an NVTX range was pushed
 constexpr std::uint64_t token_marked = 2;  // a stack entry exists

@@ -18,6 +18,9 @@
 
 namespace varve::record {
 
+/// Bytes that a new label takes in the table and its index, about.
+inline constexpr std::size_t bytes_of_label = 96;
+
 /// Not thread safe: the session's lock guards it.
 class store {
  public:

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What events tell beside ranges and calls: attributes, work, activities and their graph nodes, requests.
+#include "record/graph_labels.hpp"
+#include "record/store.hpp"
+
+namespace varve::record {
+
+void store::attribute(const slot* e) {
+  const std::uint32_t r = range_of(e->payload);
+  if (r == none || !keep(16)) {
+    return;
+  }
+  switch (const std::uint64_t key = rest_of(*e); key) {
+    case key_model:
+      t_.models.push_back({r, name_of(wide_name(e[1]))});
+      break;
+    case key_sequence:
+      t_.sequences.push_back({r, e[1].payload != 0, static_cast<std::uint32_t>(e[1].head >> 32U),
+                              static_cast<std::uint32_t>(e[1].head)});
+      break;
+    case key_serves:
+      if (const auto found = requests_.find(e[1].head); found != requests_.end()) {
+        t_.requests.push_back({found->second, r});
+      }
+      break;
+    default:
+      t_.attributes.push_back({r, static_cast<varve_attribute>(key), static_cast<std::int64_t>(e[1].head)});
+  }
+}
+
+void store::add_work(const slot* e) {
+  const std::uint32_t r = range_of(e->payload);
+  if (r != none && keep(sizeof(range_work))) {
+    t_.works.push_back({r,
+                        {static_cast<std::int64_t>(e[1].head), static_cast<std::int64_t>(e[1].payload),
+                         static_cast<std::int64_t>(e[2].head), static_cast<std::int64_t>(e[2].payload)}});
+  }
+}
+
+void store::add_activity(const slot* e) {
+  if (!keep(35)) {
+    return;
+  }
+  const std::uint64_t where = rest_of(*e);  // device and stream
+  const auto [stream, added] = streams_.try_emplace(where, std::uint16_t{0});
+  if (added) {
+    stream->second = t_.intern_stream({static_cast<std::uint32_t>(where >> 32U), 0, where & 0xFFFF'FFFFU});
+  }
+  activity a;
+  a.begin = static_cast<time_ns>(e[1].head);
+  a.end = static_cast<time_ns>(e[1].payload);
+  a.correlation = static_cast<std::uint32_t>(e[2].head >> 32U);
+  a.kind = static_cast<activity_kind>(e[2].head & 0xFFU);
+  a.name = name_of(reinterpret_cast<const char*>(e->payload));
+  a.node = e[2].payload != 0 ? node_of(e[2].payload) : none;
+  a.stream = stream->second;
+  if (a.kind == activity_kind::copy || a.kind == activity_kind::set) {
+    a.detail = t_.intern_bytes(static_cast<std::int64_t>(e[3].head));
+  }
+  t_.add_activity(a);
+}
+
+std::uint32_t store::node_of(std::uint64_t id) {
+  const auto [entry, added] = nodes_.try_emplace(id, static_cast<std::uint32_t>(t_.graph_nodes.size()));
+  if (added) {
+    graph_node n;
+    n.id = id;
+    std::uint64_t captured_in = 0;
+    const bool known = labels_of_graphs().resolve(id, t_, n, captured_in);
+    t_.graph_nodes.push_back(n);
+    const bool this_session = known && captured_in != 0 && token_log(captured_in) <= logs_.size();
+    node_ranges_.push_back(this_session ? range_of(captured_in) : none);
+  }
+  return entry->second;
+}
+
+void store::add_request(const slot* e, std::uint64_t ticks) {
+  const bool begins = e[1].head != 0;
+  if (begins) {
+    if (used_ + sizeof(range) + bytes_of_label > memory_) {
+      ++over_memory_;
+      return;
+    }
+    used_ += bytes_of_label;
+    range r;
+    r.begin = static_cast<time_ns>(ticks);
+    r.kind = range_kind::request;
+    r.label = t_.labels.intern({none, name_of(wide_name(e[1])), wide_index(e[1]), range_kind::request});
+    if (const std::uint32_t added = add_range(r); added != none) {
+      requests_.emplace(e->payload, added);
+    }
+    return;
+  }
+  const auto found = requests_.find(e->payload);
+  if (found == requests_.end()) {
+    ++unknown_requests_;
+    return;
+  }
+  t_.ranges[found->second].end = static_cast<time_ns>(ticks);
+  requests_.erase(found);
+}
+
+}  // namespace varve::record
