@@ -10,7 +10,6 @@ namespace {
 
 using namespace varve_test;
 using varve::call_kind;
-using varve::range_kind;
 
 TEST(labels, one_row_a_name_whatever_its_index_and_place) {
   trace_builder b;
