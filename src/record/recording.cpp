@@ -27,7 +27,9 @@ namespace {
 struct process_state {
   std::mutex mutex;                // guards what follows; held while draining
   std::unique_ptr<store> records;  // of the running session
-  std::thread reader;
+  std::unique_ptr<std::thread> reader;
+  store* parents_records = nullptr;  // what a forked child has of them, and leaves alone
+  std::thread* parents_reader = nullptr;
   clock_anchor started;
   clock_mapping clock;
 
@@ -65,8 +67,9 @@ void after_fork() noexcept {
 void in_child() noexcept {
   __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELAXED);
   // Neither is ours to end: the parent's threads were writing, and its reader does not exist here.
-  static_cast<void>(process().records.release());
-  static_cast<void>(new std::thread{std::move(process().reader)});
+  process_state& p = process();
+  p.parents_records = p.records.release();
+  p.parents_reader = p.reader.release();
   after_fork();
 }
 
@@ -212,7 +215,7 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
     p.records = std::make_unique<store>(epoch, p.started.ticks, trace_memory);
     p.stopping = false;
     p.woken = false;
-    p.reader = std::thread{read_logs};
+    p.reader = std::make_unique<std::thread>(read_logs);
     return marker_ns;
   } catch (...) {
     p.records.reset();
@@ -224,7 +227,8 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
 recorded stop_recording(bool keep) {
   process_state& p = process();
   tell_reader_to_stop(p);
-  p.reader.join();
+  p.reader->join();
+  p.reader.reset();
   const std::lock_guard lock{p.mutex};
   const clean_up at_end{p};
   recorded out;
