@@ -81,6 +81,8 @@ int main(int argc, char** argv) {
        {"1 two threads against one", "pair, session, two threads", "pair, session, executable", "ns", 1.10},
        {"  the machine's own: clock reads on two threads", "two clock reads, two threads", "two clock reads",
         "ns", 0},
+       {"  pair against clock reads, both on two threads", "pair, session, two threads",
+        "two clock reads, two threads", "ns", 0},
        {"3 next() against a pair", "next, session", "pair, session, executable", "ns", 0.6},
        {"  pair without a session against NVTX without a tool", "pair, no session, executable",
         "NVTX push and pop, no tool", "ns", 0}});
