@@ -21,7 +21,7 @@ function(varve_target target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
-    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>  # false alarms on std::string in g++ 12 (GCC bug 105651)
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-stringop-overflow>"  # false alarms of g++ 12 on std::string (GCC bug 105651)
     $<$<BOOL:${VARVE_WERROR}>:-Werror>)
   if(VARVE_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${VARVE_SANITIZE} -fno-omit-frame-pointer
