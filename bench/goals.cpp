@@ -40,7 +40,7 @@ int run(int argc, char** argv, const std::vector<goal>& goals) {
               "goal");
   for (const goal& g : goals) {
     const double value = reporter.median(g.numerator, g.counter);
-    const double against = reporter.median(g.denominator, g.counter);
+    const double against = g.denominator.empty() ? 1 : reporter.median(g.denominator, g.counter);
     if (value == 0 || against == 0) {
       continue;  // not run, by a filter
     }

@@ -25,7 +25,7 @@ class median_reporter : public benchmark::ConsoleReporter {
 };
 
 /// A ratio of two medians that should be at most (or, with `at_least`, at least) `target`. Target 0: no goal,
-/// the ratio is worth knowing.
+/// the ratio is worth knowing. No denominator: the median itself.
 struct goal {
   std::string what;
   std::string numerator;

@@ -15,7 +15,7 @@ namespace {
 
 class attribution {
  public:
-  attribution(const trace& t, structure& s, const call_index& calls, row_table& rows, report_quality& quality)
+  attribution(const trace& t, structure& s, call_index& calls, row_table& rows, report_quality& quality)
       : trace_{t},
         columns_{t.activities},
         structure_{s},
@@ -29,10 +29,11 @@ class attribution {
     const std::size_t n = table_.size;
     table_.call.resize(n);
     table_.slot.resize(n);
-    table_.first_of_call.assign(calls_.size(), none);
     for (std::size_t d = 0; d < table_.devices.size(); ++d) {
       attribute_device(static_cast<std::uint16_t>(d));
     }
+    table_.first_of_call = calls_.finish_matching();
+    find_first_of_calls();
     table_.graph_launches = graphs_.finish();
     for (const graph_launch& l : table_.graph_launches) {
       quality_.graph_launches_without_kernels += l.recorded ? 0 : 1;
@@ -58,11 +59,12 @@ class attribution {
   place place_replayed(std::uint32_t i, std::uint32_t c, std::uint32_t range, std::uint16_t d);
   time_ns effective_begin(stream_sums& stream, time_ns begin, time_ns end) const noexcept;
   void order_by_effective_begin(device_activities& device);
+  void find_first_of_calls();
 
   const trace& trace_;
   const activity_columns& columns_;
   structure& structure_;
-  const call_index& calls_;
+  call_index& calls_;
   row_table& rows_;
   report_quality& quality_;
   activity_table table_;
@@ -163,10 +165,6 @@ void attribution::attribute_device(std::uint16_t d) {
       const time_ns submit = std::min(calls_.end(c), b);
       submitted_in_order = submitted_in_order && submit >= last_submit;
       last_submit = submit;
-      std::uint32_t& first = table_.first_of_call[c];
-      if (first == none || b < begin(table_.record_at(first))) {
-        first = static_cast<std::uint32_t>(pos);
-      }
     }
     const place p = place_of(i, c, d);
     table_.slot[pos] = p.slot;
@@ -209,16 +207,9 @@ void attribution::order_by_effective_begin(device_activities& device) {
   std::iota(from.begin(), from.end(), 0U);
   sort_by_time(
       std::span{from}, [&](std::uint32_t k) { return effective[k]; },
-      [](std::uint32_t a, std::uint32_t b) { return a < b; });
-  std::vector<std::uint32_t> to(from.size());
-  for (std::size_t k = 0; k < from.size(); ++k) {
-    to[from[k]] = static_cast<std::uint32_t>(k);
-  }
-  for (std::uint32_t& first : table_.first_of_call) {
-    if (first != none && first >= device.first && first < device.last) {
-      first = static_cast<std::uint32_t>(device.first + to[first - device.first]);
-    }
-  }
+      [&](std::uint32_t a, std::uint32_t b) {
+        return effective[a] != effective[b] ? effective[a] < effective[b] : a < b;
+      });
   if (table_.record.empty()) {
     table_.record.resize(table_.size);
     std::iota(table_.record.begin(), table_.record.end(), 0U);
@@ -232,9 +223,22 @@ void attribution::order_by_effective_begin(device_activities& device) {
   }
 }
 
+void attribution::find_first_of_calls() {
+  table_.first_of_call.assign(calls_.size(), none);
+  for (std::size_t pos = 0; pos < table_.size; ++pos) {
+    if (table_.call[pos] == none) {
+      continue;
+    }
+    std::uint32_t& first = table_.first_of_call[table_.call[pos]];
+    if (first == none || begin(table_.record_at(pos)) < begin(table_.record_at(first))) {
+      first = static_cast<std::uint32_t>(pos);
+    }
+  }
+}
+
 }  // namespace
 
-activity_table attribute_activities(const trace& t, structure& s, const call_index& calls, row_table& rows,
+activity_table attribute_activities(const trace& t, structure& s, call_index& calls, row_table& rows,
                                     report_quality& quality) {
   return attribution{t, s, calls, rows, quality}.run();
 }

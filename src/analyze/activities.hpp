@@ -64,7 +64,8 @@ struct activity_table {
 void order_by_device(const trace& t, const call_index& calls, report_quality& quality, activity_table& table);
 
 /// Sorts and attributes all activities, fills in the ends of passes, and counts what it meets.
-[[nodiscard]] activity_table attribute_activities(const trace& t, structure& s, const call_index& calls,
+/// Ends the use of `calls` for matching.
+[[nodiscard]] activity_table attribute_activities(const trace& t, structure& s, call_index& calls,
                                                   row_table& rows, report_quality& quality);
 
 }  // namespace analysis

@@ -84,9 +84,10 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   describe_source(t, quality);
   quality.implicit_pass = marks.implicit_pass;
 
-  const call_index calls{t};
+  call_index calls{t};
   row_table rows{t, marks};
   const activity_table activities = attribute_activities(t, marks, calls, rows, quality);
+  calls.find_outermost();
   quality.duplicate_correlations = calls.duplicates();
   add_losses(repaired, marks, calls, activities, quality);
   if (activities.devices.empty()) {

@@ -23,18 +23,17 @@ call_index::call_index(const trace& t)
       ranges_{t.ranges.size()},
       size_{static_cast<std::uint32_t>(std::min<std::size_t>(t.calls.size(), several - 1))} {
   prepare_index();
-  if (!walk({})) {
+  if (!walk()) {
+    order_ = in_order_of_begin();
     prepare_index();
-    walk(in_order_of_begin());
+    walk();
   }
   std::sort(hidden_.begin(), hidden_.end());
   settle();
-  group_by_thread();
 }
 
 void call_index::prepare_index() {
-  outermost_.clear();
-  outermost_.reserve(size_);
+  is_outermost_.assign(size_, false);
   threads_.clear();
   graph_launches_.clear();
   hidden_.clear();
@@ -68,23 +67,25 @@ std::vector<std::uint32_t> call_index::in_order_of_begin() const {
           return std::tuple{calls_.thread[c], calls_.kind[c], calls_.captured[c], calls_.correlation[c],
                             calls_.range[c]};
         };
-        return end(a) != end(b) ? end(a) > end(b) : rest(a) < rest(b);
+        return begin(a) != begin(b) ? begin(a) < begin(b)
+               : end(a) != end(b)   ? end(a) > end(b)
+                                    : rest(a) < rest(b);
       });
   return order;
 }
 
-// Finds outermost calls and indexes correlations in one walk, in the order given or, where that is empty, in
-// the order of the records. False: the records of some thread are not in order of time.
-bool call_index::walk(const std::vector<std::uint32_t>& order) {
-  const bool as_recorded = order.empty();
+// Finds outermost calls and indexes correlations in one walk. False: the order is that of the records, and
+// those of some thread are not in order of time.
+bool call_index::walk() {
+  const bool as_recorded = order_.empty();
   for (std::uint32_t k = 0; k < size_; ++k) {
-    const std::uint32_t c = as_recorded ? k : order[k];
+    const std::uint32_t c = as_recorded ? k : order_[k];
     unknown_ranges_ += calls_.range[c] >= ranges_ && calls_.range[c] != none ? 1U : 0U;
     std::uint32_t launching = c;
     if (is_measured(kind(c))) {
       const std::uint16_t thread = calls_.thread[c];
       if (thread >= first_unknown_thread) {
-        outermost_.push_back(c);
+        is_outermost_[c] = true;
         if (kind(c) == call_kind::graph_launch && !captured(c)) {
           graph_launches_.push_back(c);
         }
@@ -125,7 +126,7 @@ bool call_index::walk(const std::vector<std::uint32_t>& order) {
 std::uint32_t call_index::enter(std::uint32_t c, thread_state& now) {
   const bool is_outermost = now.begin >= now.outer_end || now.end > now.outer_end;
   if (is_outermost) {
-    outermost_.push_back(c);
+    is_outermost_[c] = true;
     ++now.outermost;
     now.outer_end = now.end;
   }
@@ -183,25 +184,28 @@ std::uint32_t call_index::choose(std::uint32_t group, time_ns at) const noexcept
   return after == calls.begin() ? calls.front() : after[-1];
 }
 
-void call_index::group_by_thread() {
+std::vector<std::uint32_t> call_index::finish_matching() {
+  sparse_ = {};
+  return std::move(dense_);
+}
+
+void call_index::find_outermost() {
   thread_begin_.assign(threads_.size() + 2, 0);
-  std::size_t known = 0;
-  bool one = false;
   for (std::size_t t = 0; t < threads_.size(); ++t) {
-    known += threads_[t].outermost;
-    thread_begin_[t + 1] = known;
-    one = one || threads_[t].outermost == outermost_.size();
+    thread_begin_[t + 1] = thread_begin_[t] + threads_[t].outermost;
   }
-  thread_begin_.back() = outermost_.size();
-  if (one) {
-    return;
-  }
-  std::vector<std::uint32_t> grouped(outermost_.size());
   std::vector<std::size_t> next = thread_begin_;
-  for (const std::uint32_t c : outermost_) {
-    grouped[next[std::min<std::size_t>(thread(c), threads_.size())]++] = c;
+  const auto total = static_cast<std::size_t>(std::count(is_outermost_.begin(), is_outermost_.end(), true));
+  thread_begin_.back() = total;
+  outermost_.resize(total);
+  for (std::uint32_t k = 0; k < size_; ++k) {
+    const std::uint32_t c = order_.empty() ? k : order_[k];
+    if (is_outermost_[c]) {
+      outermost_[next[std::min<std::size_t>(thread(c), threads_.size())]++] = c;
+    }
   }
-  outermost_.swap(grouped);
+  is_outermost_ = {};
+  order_ = {};
 }
 
 }  // namespace analysis

@@ -42,8 +42,12 @@ class call_index {
   [[nodiscard]] bool captured(std::uint32_t c) const noexcept { return calls_.captured[c] != 0; }
   [[nodiscard]] std::uint32_t range(std::uint32_t c) const noexcept { return calls_.range[c]; }
 
-  /// The outermost measured calls, by thread, then in order of time. On one thread they don't contain one
-  /// another; on an unknown thread (the last group) all count as outermost.
+  /// Ends the use of find(), and gives its memory.
+  std::vector<std::uint32_t> finish_matching();
+
+  void find_outermost();
+  /// After find_outermost(): the outermost measured calls, by thread, then in order of time. On one thread
+  /// they don't contain one another; on an unknown thread (the last group) all count as outermost.
   [[nodiscard]] const std::vector<std::uint32_t>& outermost() const noexcept { return outermost_; }
   /// Those of one thread; none of an unknown thread.
   [[nodiscard]] std::span<const std::uint32_t> thread_calls(std::uint16_t thread) const noexcept {
@@ -95,14 +99,15 @@ class call_index {
   [[nodiscard]] std::vector<std::uint32_t> in_order_of_begin() const;
   void prepare_index();
   std::uint32_t& entry(std::uint32_t correlation);
-  bool walk(const std::vector<std::uint32_t>& order);
+  bool walk();
   std::uint32_t enter(std::uint32_t c, thread_state& now);
   void settle();
-  void group_by_thread();
 
   const call_columns& calls_;
   std::size_t ranges_ = 0;
   std::uint32_t size_ = 0;
+  std::vector<bool> is_outermost_;
+  std::vector<std::uint32_t> order_;  ///< of begin; empty: that of the records
   std::vector<std::uint32_t> outermost_;
   std::vector<std::size_t> thread_begin_;
   std::vector<thread_state> threads_;

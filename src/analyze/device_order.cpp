@@ -4,7 +4,6 @@
 #include "analyze/time_order.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -77,15 +76,12 @@ void device_order::run() {
   const std::size_t n = a_.size();
   quality_.activities = static_cast<std::int64_t>(n);
   table_.streams.resize(t_.streams.size() + 1);
-  bool ordered = true;
-  time_ns previous = std::numeric_limits<time_ns>::min();
+  run_merger runs;
   for (std::size_t i = 0; i < n; ++i) {
     if (is_timed(i)) {
       ++table_.streams[stream_of(i)].activities;
-      ordered = ordered && a_.begin[i] > previous;  // at one time, the other columns decide
-      previous = a_.begin[i];
+      runs.add(a_.begin[i]);
     } else {
-      ordered = false;
       ++quality_.untimed;
       const bool matched = calls_.find(a_.correlation[i], far) != none;
       ++(matched ? quality_.matched : quality_.unmatched);
@@ -110,7 +106,28 @@ void device_order::run() {
     table_.devices[d].first = next[d];
     table_.devices[d].last = next[d + 1];
   }
-  if (ordered && table_.devices.size() <= 1) {
+  const auto begin = [&](std::uint32_t i) { return a_.begin[i]; };
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    const auto all = [&](std::uint32_t i) {
+      return std::tuple{a_.begin[i],  a_.end[i],  a_.correlation[i], a_.node[i],
+                        a_.stream[i], a_.name[i], a_.kind[i],        a_.detail[i]};
+    };
+    return all(a) < all(b);
+  };
+  if (table_.size == n && table_.devices.size() == 1 &&
+      runs.merge([&](std::size_t i) { return a_.begin[i]; })) {
+    if (runs.was_sorted() && !runs.any_tie()) {
+      return;
+    }
+    table_.record.reserve(n);
+    runs.for_each([&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        table_.record.push_back(static_cast<std::uint32_t>(i));
+      }
+    });
+    if (runs.any_tie()) {
+      sort_ties(std::span{table_.record}, begin, before);
+    }
     return;
   }
   table_.record.resize(table_.size);
@@ -121,16 +138,7 @@ void device_order::run() {
     }
   }
   for (const device_activities& d : table_.devices) {
-    sort_by_time(
-        std::span{table_.record}.subspan(d.first, d.last - d.first),
-        [&](std::uint32_t i) { return a_.begin[i]; },
-        [&](std::uint32_t a, std::uint32_t b) {
-          const auto rest = [&](std::uint32_t i) {
-            return std::tuple{a_.end[i],  a_.correlation[i], a_.node[i],  a_.stream[i],
-                              a_.name[i], a_.kind[i],        a_.detail[i]};
-          };
-          return rest(a) < rest(b);
-        });
+    sort_by_time(std::span{table_.record}.subspan(d.first, d.last - d.first), begin, before);
   }
 }
 

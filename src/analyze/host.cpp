@@ -13,7 +13,8 @@ namespace {
 /// Host rows by path, for many queries of one kind of pass in a row.
 class host_finder {
  public:
-  host_finder(const structure& s, row_table& rows) : structure_{s}, rows_{rows}, last_(s.paths.size()) {}
+  host_finder(const trace& t, const structure& s, row_table& rows)
+      : trace_{t}, structure_{s}, rows_{rows}, last_(s.paths.size()) {}
 
   host_row& of(std::uint32_t path, std::uint32_t key) {
     last& known = last_[path];
@@ -24,8 +25,7 @@ class host_finder {
   }
   /// Of an owner: a pass stands for all that is in it.
   host_row& of_owner(std::uint32_t owner) {
-    const range_place& place = structure_.ranges[owner];
-    return of(place.path, structure_.key_of(place.pass));
+    return of(structure_.path_of(trace_, owner), structure_.key_of(structure_.ranges[owner].pass));
   }
 
  private:
@@ -33,6 +33,7 @@ class host_finder {
     std::uint32_t key = none;
     std::uint32_t row = none;
   };
+  const trace& trace_;
   const structure& structure_;
   row_table& rows_;
   std::vector<last> last_;
@@ -78,8 +79,9 @@ void count_ranges(const trace& t, const structure& s, host_finder& hosts, report
 /// Where calls count: the row of the range that they were made in.
 class call_placer {
  public:
-  call_placer(const structure& s, const call_index& calls, const activity_table& activities, row_table& rows)
-      : structure_{s}, calls_{calls}, activities_{activities}, rows_{rows} {}
+  call_placer(const trace& t, const structure& s, const call_index& calls, const activity_table& activities,
+              row_table& rows)
+      : trace_{t}, structure_{s}, calls_{calls}, activities_{activities}, rows_{rows} {}
 
   /// The device of what call `c` launched, or none.
   [[nodiscard]] std::uint32_t device_of(std::uint32_t c) const noexcept {
@@ -92,7 +94,8 @@ class call_placer {
                                          : structure_.default_pass());
   }
   [[nodiscard]] std::uint32_t path_of(std::uint32_t c) const noexcept {
-    const std::uint32_t path = in_range(c) ? structure_.ranges[calls_.range(c)].path : whole_pass;
+    const std::uint32_t path =
+        in_range(c) ? structure_.path_of(trace_, structure_.ranges[calls_.range(c)].owner) : whole_pass;
     return path == whole_pass ? outside : path;
   }
   std::uint32_t row_of(std::uint32_t c, std::uint32_t device) {
@@ -109,6 +112,7 @@ class call_placer {
     return calls_.range(c) < structure_.ranges.size();
   }
 
+  const trace& trace_;
   const structure& structure_;
   const call_index& calls_;
   const activity_table& activities_;
@@ -118,10 +122,10 @@ class call_placer {
   std::uint32_t last_row_ = none;
 };
 
-std::vector<std::uint32_t> count_calls(const structure& s, const call_index& calls,
+std::vector<std::uint32_t> count_calls(const trace& t, const structure& s, const call_index& calls,
                                        const activity_table& activities, row_table& rows,
                                        host_finder& hosts) {
-  call_placer placer{s, calls, activities, rows};
+  call_placer placer{t, s, calls, activities, rows};
   for (const std::uint32_t c : calls.outermost()) {
     const call_kind kind = calls.kind(c);
     if (calls.captured(c) || kind == call_kind::copy || kind == call_kind::set) {
@@ -166,9 +170,9 @@ void place_host_rows(const structure& s, row_table& rows) {
 std::vector<std::uint32_t> count_host(const trace& t, const structure& s, const call_index& calls,
                                       const activity_table& activities, row_table& rows,
                                       report_quality& quality) {
-  host_finder hosts{s, rows};
+  host_finder hosts{t, s, rows};
   count_ranges(t, s, hosts, quality);
-  std::vector<std::uint32_t> graph_rows = count_calls(s, calls, activities, rows, hosts);
+  std::vector<std::uint32_t> graph_rows = count_calls(t, s, calls, activities, rows, hosts);
   place_host_rows(s, rows);
   return graph_rows;
 }

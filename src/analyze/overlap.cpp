@@ -17,7 +17,7 @@ void overlap_sweep::unite(const std::vector<running>& what) {
       rows_.rows[up].joint_inclusive.add(r.begin, r.end);
     }
     for (std::uint32_t s = r.slot; s != none; s = rows_.slots[s].parent) {
-      rows_.slots[s].joint.add(r.begin, r.end);
+      rows_.slot_times[s].joint.add(r.begin, r.end);
     }
     const layer_row& row = rows_.rows[leaf];
     for (std::uint32_t k = 0; k < row.label_count; ++k) {

@@ -91,7 +91,7 @@ std::vector<std::uint32_t> order_of(const std::vector<time_ns>& begin) {
   std::iota(order.begin(), order.end(), 0U);
   sort_by_time(
       std::span{order}, [&](std::uint32_t i) { return begin[i]; },
-      [](std::uint32_t a, std::uint32_t b) { return a < b; });
+      [&](std::uint32_t a, std::uint32_t b) { return begin[a] != begin[b] ? begin[a] < begin[b] : a < b; });
   return order;
 }
 

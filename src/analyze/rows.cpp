@@ -173,14 +173,12 @@ void row_table::flush_shape(std::uint32_t kernel) {
   k.shape_run = 0;
 }
 
-std::uint32_t row_table::add_slot(std::uint32_t row, std::uint32_t parent, std::uint32_t range,
-                                  bool counted) {
+std::uint32_t row_table::add_slot(std::uint32_t row, std::uint32_t parent, std::uint32_t range) {
   call_slot& s = slots.emplace_back();
   s.row = row;
   s.parent = parent;
   s.range = range;
-  s.counted = counted;
-  if (range != none) {
+  if (s.is_range()) {
     s.next = range_slots_[range];
     range_slots_[range] = static_cast<std::uint32_t>(slots.size() - 1);
   }
@@ -219,8 +217,9 @@ std::uint32_t row_table::range_slot(std::uint32_t owner, std::uint32_t device) {
   while (count-- > 0) {
     const std::uint32_t o = missing[count];
     const range_place& place = structure_.ranges[o];
-    const std::uint32_t path = place.path == whole_pass ? outside : place.path;
-    parent = add_slot(row(path, group(structure_.key_of(place.pass), device)), parent, o, true);
+    const std::uint32_t own = structure_.path_of(trace_, o);
+    const std::uint32_t path = own == whole_pass ? outside : own;
+    parent = add_slot(row(path, group(structure_.key_of(place.pass), device)), parent, o);
   }
   return parent;
 }
@@ -230,8 +229,8 @@ std::uint32_t row_table::outside_slot(std::uint32_t pass, std::uint32_t device) 
   if (const std::uint32_t known = outside_ids_.find(key); known != none) {
     return known;
   }
-  const std::uint32_t made =
-      add_slot(row(outside, group(structure_.key_of(pass), device)), none, none, pass != none);
+  const std::uint32_t made = add_slot(row(outside, group(structure_.key_of(pass), device)), none,
+                                      pass != none ? none : call_slot::no_call);
   outside_ids_[key] = made;
   return made;
 }
@@ -248,7 +247,7 @@ std::uint32_t row_table::replay_slot(std::uint32_t call, std::uint32_t launch_ra
   const auto range_around_with = [&](std::uint32_t p) {
     std::uint32_t o = around.owner;
     while (o != none && trace_.ranges[o].kind != range_kind::phase) {
-      if (structure_.ranges[o].path == p) {
+      if (structure_.path_of(trace_, o) == p) {
         return o;
       }
       const std::uint32_t up = trace_.ranges[o].parent;
@@ -274,7 +273,7 @@ std::uint32_t row_table::replay_slot(std::uint32_t call, std::uint32_t launch_ra
   }
   while (count-- > 0) {
     const std::uint64_t key = replay_key(missing[count]);
-    slot = add_slot(row(missing[count], in_group), slot, none, call != none);
+    slot = add_slot(row(missing[count], in_group), slot, call != none ? none : call_slot::no_call);
     rows[slots[slot].row].replays += call != none ? 1 : 0;
     replay_ids_[key] = slot;
   }
@@ -282,25 +281,23 @@ std::uint32_t row_table::replay_slot(std::uint32_t call, std::uint32_t launch_ra
 }
 
 void row_table::declare(std::uint32_t slot, const work& w) {
-  call_slot& s = slots[slot];
-  if (s.declares || !s.counted || (s.range != none && structure_.ranges[s.range].declares)) {
+  slot_works_.resize(std::max(slot_works_.size(), slot + std::size_t{1}));
+  const call_slot& s = slots[slot];
+  bool& declared = s.is_range() ? structure_.ranges[s.range].declares : slot_works_[slot].declared;
+  if (declared || !s.is_call()) {
     return;
   }
-  s.declares = true;
+  declared = true;
   add_to(rows[s.row].declared, w);
-  if (s.range != none) {
-    structure_.ranges[s.range].declares = true;
-  } else {
-    ++rows[s.row].replays_declaring;
-  }
+  rows[s.row].replays_declaring += s.is_range() ? 0 : 1;
   for (std::uint32_t up = slot; up != none; up = slots[up].parent) {
-    call_slot& call = slots[up];
-    bool& has_work = call.range != none ? structure_.ranges[call.range].has_work : call.has_work;
+    const call_slot& call = slots[up];
+    bool& has_work = call.is_range() ? structure_.ranges[call.range].has_work : slot_works_[up].inside;
     if (has_work) {
       break;
     }
     has_work = true;
-    rows[call.row].replays_with_work += call.range == none ? 1 : 0;
+    rows[call.row].replays_with_work += call.is_range() ? 0 : 1;
   }
 }
 

@@ -152,15 +152,19 @@ struct label_row : flat_row {
 
 /// One call of a row on one device: a range, or a replay of a captured one.
 struct call_slot {
-  std::uint64_t solo = 0;
-  union_length joint;
   std::uint32_t row = none;
   std::uint32_t parent = none;  ///< always smaller than its own index
   std::uint32_t next = none;    ///< of the same range, on another device
-  std::uint32_t range = none;   ///< none: a replay
-  bool counted = true;          ///< false: work in no range, which is no call
-  bool has_work = false;
-  bool declares = false;
+  std::uint32_t range = none;   ///< none: a replay, or work in a pass alone; no_call: in no pass either
+
+  static constexpr std::uint32_t no_call = none - 1;
+  [[nodiscard]] bool is_call() const noexcept { return range != no_call; }
+  [[nodiscard]] bool is_range() const noexcept { return range < no_call; }
+};
+
+struct slot_time {
+  std::uint64_t solo = 0;
+  union_length joint;
 };
 
 class row_table {
@@ -210,6 +214,7 @@ class row_table {
   std::vector<std::uint32_t> label_lists;
   std::vector<std::string_view> category_names;
   std::vector<call_slot> slots;
+  std::vector<slot_time> slot_times;  ///< by slot, once activities are swept
   struct shape_count {
     std::uint32_t kernel;
     std::uint32_t shape;
@@ -228,7 +233,7 @@ class row_table {
   std::uint32_t category_of(std::uint32_t name);
   std::uint32_t category_id(std::string_view name);
   std::uint32_t known_range_slot(std::uint32_t owner, std::uint32_t device) const noexcept;
-  std::uint32_t add_slot(std::uint32_t row, std::uint32_t parent, std::uint32_t range, bool counted);
+  std::uint32_t add_slot(std::uint32_t row, std::uint32_t parent, std::uint32_t range);
 
   const trace& trace_;
   structure& structure_;
@@ -241,6 +246,11 @@ class row_table {
   flat_map outside_ids_;
   flat_map replay_ids_;
   flat_map shape_ids_;
+  struct slot_work {
+    bool declared = false;
+    bool inside = false;  ///< declared for it or for something below
+  };
+  std::vector<slot_work> slot_works_;       ///< by slot that is no range, as far as any declares
   std::vector<std::uint32_t> range_slots_;  ///< by range: its first slot
   std::vector<last_kernel> last_kernels_;   ///< by name, kernels and what moves bytes apart
   std::vector<std::uint8_t> name_categories_;

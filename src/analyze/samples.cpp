@@ -9,16 +9,17 @@ namespace analysis {
 namespace {
 
 /// GPU time of each call, with what ran in the ranges inside.
-std::vector<time_ns> time_slots(const std::vector<call_slot>& slots) {
+std::vector<time_ns> time_slots(const row_table& rows) {
+  const std::vector<call_slot>& slots = rows.slots;
   std::vector<time_ns> times(slots.size());
   for (std::size_t s = slots.size(); s-- > 0;) {
-    times[s] += static_cast<time_ns>(slots[s].solo);
+    times[s] += static_cast<time_ns>(rows.slot_times[s].solo);
     if (slots[s].parent != none) {
       times[slots[s].parent] += times[s];
     }
   }
   for (std::size_t s = 0; s < slots.size(); ++s) {
-    times[s] += slots[s].joint.total();
+    times[s] += rows.slot_times[s].joint.total();
   }
   return times;
 }
@@ -26,15 +27,12 @@ std::vector<time_ns> time_slots(const std::vector<call_slot>& slots) {
 }  // namespace
 
 samples::samples(const results& from, const tree_order& order)
-    : from_{from},
-      order_{order},
-      slot_times_{time_slots(from.rows.slots)},
-      launches_(from.rows.kernels.size()) {
+    : from_{from}, order_{order}, slot_times_{time_slots(from.rows)}, launches_(from.rows.kernels.size()) {
   const row_table& rows = from.rows;
   std::vector<std::size_t> calls(order.row.size(), 0);
   std::vector<std::size_t> delays(order.row.size());
   for (const call_slot& s : rows.slots) {
-    calls[order.position[s.row]] += s.counted ? 1 : 0;
+    calls[order.position[s.row]] += s.is_call() ? 1U : 0U;
   }
   for (std::size_t k = 0; k < order.row.size(); ++k) {
     const layer_row& r = rows.rows[order.row[k]];
@@ -62,7 +60,7 @@ void samples::each(const Value& value, const Launch& launch) {
   const row_table& rows = from_.rows;
   const activity_columns& columns = from_.source.activities;
   for (std::size_t s = 0; s < rows.slots.size(); ++s) {
-    if (rows.slots[s].counted) {
+    if (rows.slots[s].is_call()) {
       value(sample::layer_call, order_.position[rows.slots[s].row], slot_times_[s]);
     }
   }

@@ -134,7 +134,7 @@ void read_ranges(const trace& t, structure& s) {
     }
     if (record.kind == range_kind::phase) {
       const interval host = extent(record);
-      here = {r, whole_pass, static_cast<std::uint32_t>(s.passes.size()), 0, false, false};
+      here = {r, static_cast<std::uint32_t>(s.passes.size()), 0, false, false};
       s.passes.push_back({r, no_pass_key, host.begin, host.end, host.end, record.thread, false});
       continue;
     }
@@ -142,13 +142,13 @@ void read_ranges(const trace& t, structure& s) {
     if (record.kind == range_kind::request || path == whole_pass) {
       continue;  // no step of its own: its work is that of the range around it
     }
-    const bool cut = s.label_is_cut[record.label] != 0 && here.owner != none && here.path == path;
+    const bool cut =
+        s.label_is_cut[record.label] != 0 && here.owner != none && s.path_of(t, here.owner) == path;
     if (cut || here.depth >= max_depth) {
       ++s.deep_ranges;
       continue;
     }
     here.owner = r;
-    here.path = path;
     ++here.depth;
   }
 }

@@ -57,11 +57,10 @@ struct pass {
 
 struct range_place {
   std::uint32_t owner = none;  ///< innermost range (this or one around) that is a call of a row, or a pass
-  std::uint32_t path = whole_pass;  ///< of the owner
-  std::uint32_t pass = none;        ///< in structure::passes
-  std::uint16_t depth = 0;          ///< owners between it and its pass
-  bool declares = false;            ///< work was declared for it
-  bool has_work = false;            ///< or for something inside
+  std::uint32_t pass = none;   ///< in structure::passes
+  std::uint8_t depth = 0;      ///< owners between it and its pass
+  bool declares = false;       ///< work was declared for it
+  bool has_work = false;       ///< or for something inside
 };
 
 struct structure {
@@ -80,6 +79,11 @@ struct structure {
 
   /// The pass of what was done in no range.
   [[nodiscard]] std::uint32_t default_pass() const noexcept { return implicit_pass ? 0 : none; }
+  /// The path of a range that is an owner, or of none.
+  [[nodiscard]] std::uint32_t path_of(const trace& t, std::uint32_t owner) const noexcept {
+    return owner == none || t.ranges[owner].kind == range_kind::phase ? whole_pass
+                                                                      : path_of_label[t.ranges[owner].label];
+  }
   [[nodiscard]] std::uint32_t key_of(std::uint32_t pass_index) const noexcept {
     return pass_index < passes.size() ? passes[pass_index].key : no_pass_key;
   }

@@ -103,7 +103,7 @@ void device_sweep::add(std::size_t pos) {
   }
   r.end = std::max(r.begin, end);
   r.slot = activities_.slot[pos];
-  call_slot& slot = rows_.slots[r.slot];
+  const call_slot& slot = rows_.slots[r.slot];
   layer_row& row = rows_.rows[slot.row];
   r.kernel = rows_.kernel(a.name[i], kind, row.group);
   kernel_[pos] = r.kernel;
@@ -111,7 +111,7 @@ void device_sweep::add(std::size_t pos) {
   r.what = kind == activity_kind::copy || kind == activity_kind::set ? instant::copy
            : kernel.is_collective                                    ? instant::communication
                                                                      : instant::compute;
-  slot.solo += r.length();
+  rows_.slot_times[r.slot].solo += r.length();
   const time_ns overlap = std::min(end, r.begin) - begin;
   row.own.add(begin, end, overlap, r.length());
   kernel.own.add(begin, end, overlap, r.length());
@@ -151,9 +151,8 @@ void device_sweep::flush() {
     clock_.add(begin, running_.front().end, running_.front().what, no_pass_key);
   } else {
     for (const running& r : running_) {
-      call_slot& slot = rows_.slots[r.slot];
-      slot.solo -= r.length();
-      rows_.rows[slot.row].own.solo -= r.length();
+      rows_.slot_times[r.slot].solo -= r.length();
+      rows_.rows[rows_.slots[r.slot].row].own.solo -= r.length();
       rows_.kernels[r.kernel].own.solo -= r.length();
     }
     overlaps_.sweep(running_,
@@ -220,6 +219,7 @@ sweep_result sweep_devices(const trace& t, const structure& s, const pass_walls&
   sweep_result result;
   result.parts.resize(rows.groups.size());
   result.kernel.resize(activities.size);
+  rows.slot_times.resize(rows.slots.size());
   std::vector<std::uint32_t> passes_by_begin(s.passes.size());
   for (std::uint32_t p = 0; p < passes_by_begin.size(); ++p) {
     passes_by_begin[p] = p;

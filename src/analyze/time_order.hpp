@@ -60,47 +60,103 @@ bool insertion_sort(std::span<std::uint32_t> ids, const Before& before) {
   return true;
 }
 
-/// Sorts what consists of few sorted runs that do not overlap in time (buffers in any order); false, with
-/// nothing changed, when it does not. Leaves those of one time in any order.
-template <class Key>
-bool sort_runs(std::span<std::uint32_t> ids, const Key& key) {
+/// Merges what consists of few sorted runs: buffers in any order.
+class run_merger {
+ public:
+  /// The time of the next one.
+  void add(time_ns at) {
+    if (at < last_ || runs_.empty()) {
+      start_run(at);
+    }
+    any_tie_ = any_tie_ || (at == last_ && count_ != 0);
+    last_ = at;
+    runs_.back().end = ++count_;
+  }
+
+  /// Cuts the runs, `time_of(position)` in each, so that one follows the other; false: into too many pieces.
+  template <class TimeOf>
+  bool merge(const TimeOf& time_of) {
+    std::make_heap(runs_.begin(), runs_.end(), later);
+    while (!too_many_ && !runs_.empty() && pieces_.size() <= most_runs()) {
+      std::pop_heap(runs_.begin(), runs_.end(), later);
+      run r = runs_.back();
+      runs_.pop_back();
+      any_tie_ = any_tie_ || (!pieces_.empty() && time_of(pieces_.back().end - 1) == r.first);
+      const std::size_t end = runs_.empty() ? r.end : end_before(r, runs_.front().first, time_of);
+      pieces_.push_back({r.first, r.begin, end});
+      if (end != r.end) {
+        runs_.push_back({time_of(end), end, r.end});
+        std::push_heap(runs_.begin(), runs_.end(), later);
+      }
+    }
+    return runs_.empty();
+  }
+
+  /// After merge(): calls `append(first, last)` for positions [first, last), in order of time.
+  template <class Append>
+  void for_each(const Append& append) const {
+    for (const run& r : pieces_) {
+      append(r.begin, r.end);
+    }
+  }
+  /// After merge().
+  [[nodiscard]] bool was_sorted() const noexcept { return pieces_.size() <= 1; }
+  /// After merge(): some have one time.
+  [[nodiscard]] bool any_tie() const noexcept { return any_tie_; }
+
+ private:
   struct run {
     time_ns first;
-    time_ns last;
     std::size_t begin;
     std::size_t end;
   };
-  std::vector<run> runs;
-  time_ns previous = key(ids[0]);
-  runs.push_back({previous, previous, 0, 0});
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const time_ns at = key(ids[i]);
-    if (at < previous) {
-      if (runs.size() > ids.size() / 256) {
-        return false;
+
+  static bool later(const run& a, const run& b) noexcept {
+    return a.first != b.first ? a.first > b.first : a.begin > b.begin;
+  }
+  [[nodiscard]] std::size_t most_runs() const noexcept { return count_ / 256; }
+
+  void start_run(time_ns at) {
+    if (runs_.size() <= most_runs()) {
+      runs_.push_back({at, count_, count_});
+    } else {
+      too_many_ = true;
+    }
+  }
+  /// Where `r` has what is later than `limit`, its end if nowhere.
+  template <class TimeOf>
+  static std::size_t end_before(const run& r, time_ns limit, const TimeOf& time_of) {
+    std::size_t low = r.begin + 1;
+    std::size_t high = r.end;
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (time_of(middle) <= limit) {
+        low = middle + 1;
+      } else {
+        high = middle;
       }
-      runs.push_back({at, at, i, i});
     }
-    runs.back().last = at;
-    runs.back().end = i + 1;
-    previous = at;
+    return low;
   }
-  std::sort(runs.begin(), runs.end(), [](const run& a, const run& b) {
-    return a.first != b.first ? a.first < b.first : a.last < b.last;
-  });
-  for (std::size_t r = 1; r < runs.size(); ++r) {
-    if (runs[r].first < runs[r - 1].last) {
-      return false;
+
+  std::vector<run> runs_;    // a heap once they are merged
+  std::vector<run> pieces_;  // in order of time
+  time_ns last_ = 0;
+  std::size_t count_ = 0;
+  bool too_many_ = false;
+  bool any_tie_ = false;
+};
+
+/// Sorts those of one time, that stand side by side.
+template <class Key, class Before>
+void sort_ties(std::span<std::uint32_t> ids, const Key& key, const Before& before) {
+  for (auto run = ids.begin(); run != ids.end();) {
+    const auto next = std::find_if(run, ids.end(), [&](std::uint32_t id) { return key(id) != key(*run); });
+    if (next - run > 1) {
+      std::sort(run, next, before);
     }
+    run = next;
   }
-  std::vector<std::uint32_t> sorted;
-  sorted.reserve(ids.size());
-  for (const run& r : runs) {
-    sorted.insert(sorted.end(), ids.begin() + static_cast<std::ptrdiff_t>(r.begin),
-                  ids.begin() + static_cast<std::ptrdiff_t>(r.end));
-  }
-  std::copy(sorted.begin(), sorted.end(), ids.begin());
-  return true;
 }
 
 /// Sorts by the key's upper bits, and what these leave equal by `before`.
@@ -136,29 +192,31 @@ void radix_sort(std::span<std::uint32_t> ids, const Key& key, const Before& befo
   }
 }
 
-/// Sorts record ids by `key(id)`, a time; `less(a, b)` orders those of one time, by what the records hold,
-/// never by their id: the result does not depend on the order of the records. Takes linear time unless many
-/// records share one time.
-template <class Key, class Less>
-void sort_by_time(std::span<std::uint32_t> ids, const Key& key, const Less& less) {
-  const auto before = [&](std::uint32_t a, std::uint32_t b) {
-    const time_ns x = key(a);
-    const time_ns y = key(b);
-    return x != y ? x < y : less(a, b);
-  };
-  if (ids.empty() || insertion_sort(ids, before)) {
-    return;
+/// Sorts record ids by `key(id)`, a time; `before(a, b)` orders by the time and then by what the records
+/// hold, never by their id: the result does not depend on the order of the records. Takes linear time unless
+/// many records share one time.
+template <class Key, class Before>
+void sort_by_time(std::span<std::uint32_t> ids, const Key& key, const Before& before) {
+  run_merger runs;
+  for (const std::uint32_t id : ids) {
+    runs.add(key(id));
   }
-  if (!sort_runs(ids, key)) {
-    radix_sort(ids, key, before);
-    return;
-  }
-  for (auto run = ids.begin(); run != ids.end();) {
-    const auto next = std::find_if(run, ids.end(), [&](std::uint32_t id) { return key(id) != key(*run); });
-    if (next - run > 1) {
-      std::sort(run, next, before);
+  if (!runs.merge([&](std::size_t position) { return key(ids[position]); })) {
+    if (!insertion_sort(ids, before)) {
+      radix_sort(ids, key, before);
     }
-    run = next;
+    return;
+  }
+  if (!runs.was_sorted()) {
+    const std::vector<std::uint32_t> unsorted(ids.begin(), ids.end());
+    auto to = ids.begin();
+    runs.for_each([&](std::size_t first, std::size_t last) {
+      to = std::copy(unsorted.begin() + static_cast<std::ptrdiff_t>(first),
+                     unsorted.begin() + static_cast<std::ptrdiff_t>(last), to);
+    });
+  }
+  if (runs.any_tie()) {
+    sort_ties(ids, key, before);
   }
 }
 

@@ -24,7 +24,9 @@ void expect_sorted(const std::vector<time_ns>& times, const std::vector<int>& ra
   });
   sort_by_time(
       std::span{ids}, [&](std::uint32_t i) { return times[i]; },
-      [&](std::uint32_t a, std::uint32_t b) { return ranks[a] < ranks[b]; });
+      [&](std::uint32_t a, std::uint32_t b) {
+        return times[a] != times[b] ? times[a] < times[b] : ranks[a] < ranks[b];
+      });
   EXPECT_EQ(ids, expected);
 }
 
