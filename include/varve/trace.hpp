@@ -218,6 +218,26 @@ struct VARVE_API activity_columns {
   void reserve(std::size_t n);
 };
 
+/// An operator of a framework by its name and what it was called with.
+struct operator_kind {
+  std::uint32_t name = none;    ///< "aten::mm", in trace::strings
+  std::uint32_t shapes = none;  ///< its inputs' sizes as recorded, "[[16, 64], [64, 8]]", in trace::strings
+  std::uint32_t types = none;   ///< their types, likewise
+  work declared;                ///< of one call, from sizes and types; all zero where that is not known
+};
+
+/// Calls of operators, one column a field; parents before children.
+struct VARVE_API operator_columns {
+  std::vector<time_ns> begin;
+  std::vector<time_ns> end;
+  std::vector<std::uint32_t> kind;    ///< in trace::operator_kinds
+  std::vector<std::uint32_t> parent;  ///< the operator around it on its thread, or none
+  std::vector<std::uint32_t> range;   ///< innermost range around it, or none
+  std::vector<std::uint16_t> thread;
+
+  [[nodiscard]] std::size_t size() const noexcept { return begin.size(); }
+};
+
 /// Something that was dropped, unmatched or repaired, and how often. Nothing is lost silently.
 struct loss {
   std::string what;   ///< "marker ranges dropped: buffer full"
@@ -274,6 +294,10 @@ struct VARVE_API trace {
   std::vector<graph_node> graph_nodes;
   std::vector<launch_shape> shapes;
   std::vector<std::int64_t> bytes;  ///< sizes of copies and sets
+
+  std::vector<operator_kind> operator_kinds;
+  operator_columns operators;
+  std::vector<std::uint32_t> operator_of_call;  ///< by call: in operators, or none; empty without operators
 
   std::vector<thread_info> threads;
   std::vector<stream_info> streams;

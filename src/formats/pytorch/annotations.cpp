@@ -2,34 +2,22 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/pytorch/annotations.hpp"
 
-#include "formats/pytorch/number.hpp"
-
 #include <algorithm>
-#include <limits>
-#include <string_view>
+#include <utility>
 
 namespace varve {
 inline namespace v0 {
 namespace pytorch {
 
-namespace {
-
-constexpr std::string_view step = "ProfilerStep";
-
-}  // namespace
-
-void annotations::add(trace& t, std::uint32_t name, std::uint16_t thread, time_ns begin, time_ns end) {
-  annotation a{begin, end, name, no_index, thread, range_kind::op};
-  const std::string_view text = t.strings[name];
-  if (text.size() > step.size() && text.substr(0, step.size()) == step && text[step.size()] == '#') {
-    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
-    if (const auto index = whole(text.substr(step.size() + 1), most)) {
-      a.name = t.strings.intern(step);
-      a.index = static_cast<std::int32_t>(*index);
-      a.kind = range_kind::phase;
-    }
+void annotations::add(trace& t, std::uint32_t name, bool is_module, std::uint16_t thread, time_ns begin,
+                      time_ns end) {
+  const auto [known, added] = label_of_name_.try_emplace(std::uint64_t{name} << 1U | (is_module ? 1U : 0U),
+                                                         static_cast<std::uint32_t>(labels_.size()));
+  if (added) {
+    mark means = read_mark(t.strings[name], is_module);
+    labels_.push_back({t.strings.intern(means.name), std::move(means)});
   }
-  all_.push_back(a);
+  all_.push_back({begin, end, known->second, thread});
 }
 
 void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& losses) {
@@ -51,7 +39,8 @@ void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& los
     r.begin = a.begin + shift;
     r.end = a.end + shift;
     r.thread = a.thread;
-    r.kind = a.kind;
+    const label& l = labels_[a.label];
+    r.kind = l.means.kind;
     // One that ends before `a` does is over, or crosses it; then whatever lies in both belongs to `a`.
     bool crosses = false;
     for (; !open.empty() && t.ranges[open.back()].end < r.end; open.pop_back()) {
@@ -64,15 +53,20 @@ void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& los
     }
     losses.add(lost::crossing_annotation, crosses ? 1 : 0);
     lengths.resize(open.size());
-    const std::size_t length = t.strings[a.name].size() + (open.empty() ? 0 : lengths.back());
+    const std::size_t length = t.strings[l.name].size() + (open.empty() ? 0 : lengths.back());
     if (open.size() == deepest || (!open.empty() && length > longest_path)) {
       losses.add(lost::deep_annotation);
       continue;
     }
     r.parent = open.empty() ? none : open.back();
-    r.label = t.labels.intern({open.empty() ? none : t.ranges[r.parent].label, a.name, a.index, a.kind});
-    open.push_back(static_cast<std::uint32_t>(t.ranges.size()));
+    r.label =
+        t.labels.intern({open.empty() ? none : t.ranges[r.parent].label, l.name, l.means.index, r.kind});
+    const auto index = static_cast<std::uint32_t>(t.ranges.size());
+    open.push_back(index);
     lengths.push_back(length);
+    for (const auto& [key, value] : l.means.attributes) {
+      t.attributes.push_back({index, key, value});
+    }
     t.ranges.push_back(r);
   }
 }

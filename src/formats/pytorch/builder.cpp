@@ -48,8 +48,9 @@ void builder::add(const event& e) {
   }
   if (e.kind == category::call) {
     add_call(e, *when);
-  } else if (e.kind == category::annotation) {
-    annotations_.add(trace_, name_of(e.name), thread_of(e), when->begin, when->end);
+  } else if (e.kind == category::annotation || e.kind == category::python) {
+    annotations_.add(trace_, name_of(e.name), e.kind == category::python, thread_of(e), when->begin,
+                     when->end);
   } else {
     add_activity(e, *when);
   }

@@ -91,6 +91,12 @@ category category_of(std::string_view cat) noexcept {
   if (lower == "user_annotation") {
     return category::annotation;
   }
+  if (lower == "cpu_op" || lower == "operator") {
+    return category::operation;
+  }
+  if (lower == "python_function") {
+    return category::python;
+  }
   // cuda_runtime, cuda_driver, Runtime, hip_runtime, …
   return ends(lower, "runtime") || ends(lower, "driver") ? category::call : category::unread;
 }

@@ -14,7 +14,16 @@ namespace varve {
 inline namespace v0 {
 namespace pytorch {
 
-enum class category : std::uint8_t { unread, kernel, copy, set, call, annotation };
+enum class category : std::uint8_t {
+  unread,
+  kernel,
+  copy,
+  set,
+  call,
+  annotation,
+  operation,  ///< of the framework: "aten::mm"
+  python      ///< a function's frame; of these only the calls of modules are read
+};
 
 /// Of a `cat` in any spelling that profilers have used, in small letters or capitals.
 [[nodiscard]] category category_of(std::string_view cat) noexcept;

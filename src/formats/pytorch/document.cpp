@@ -3,6 +3,7 @@
 #include "formats/pytorch/document.hpp"
 
 #include "formats/input/json_text.hpp"
+#include "formats/pytorch/marks.hpp"
 #include "formats/pytorch/number.hpp"
 
 #include <simdjson.h>
@@ -189,7 +190,7 @@ class walker {
       phases_ += e.phase.empty() ? 0U : 1U;
       if (e.phase == "\"M\"") {
         to_.add_name(e);
-      } else if (e.kind == category::unread) {
+      } else if (e.kind == category::unread || e.kind == category::operation) {
         ++out_.unread;
       } else if (e.phase != "\"X\"") {
         losses_.add(lost::incomplete_phase);
@@ -247,6 +248,9 @@ class walker {
         default:
           break;
       }
+      if (e.kind == category::python && !e.name.empty() && !is_module(e.name)) {
+        e.kind = category::unread;
+      }
       const bool unread = !e.cat.empty() && e.kind == category::unread;
       if (unread && !e.phase.empty() && e.phase != "\"M\"") {
         return;
@@ -268,6 +272,23 @@ class walker {
 
   void argument(const char* key, json::value& value, event& e) {
     switch (key[0]) {
+      case 'C':
+        if (is(key, "Concrete Inputs")) {
+          whole_value(e.values, value);
+        }
+        break;
+      case 'E':
+        if (is(key, "External id")) {
+          take(e.external, value);
+        }
+        break;
+      case 'I':
+        if (is(key, "Input Dims")) {
+          whole_value(e.shapes, value);
+        } else if (is(key, "Input type")) {
+          whole_value(e.types, value);
+        }
+        break;
       case 'b':
         if (is(key, "block")) {
           triple(value, e.block);
@@ -322,6 +343,16 @@ class walker {
       return;
     }
     to = token_of(value);
+  }
+
+  /// A value of any kind, with all that is nested in it.
+  void whole_value(std::string_view& to, json::value& value) {
+    if (!to.empty()) {
+      losses_.add(lost::repeated_key);
+      return;
+    }
+    json::array array;
+    to = is_a(value, array) ? need(array.raw_json()) : token_of(value);
   }
 
   void triple(json::value& value, extent& to) {

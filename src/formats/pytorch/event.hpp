@@ -38,7 +38,11 @@ struct event {
   std::string_view shared_memory;
   std::string_view bytes;
   std::string_view node;
-  std::string_view label;  // "name" of metadata
+  std::string_view label;     // "name" of metadata
+  std::string_view external;  // "External id", which joins operators to what they launched
+  std::string_view shapes;    // "Input Dims", whole
+  std::string_view types;     // "Input type", whole
+  std::string_view values;    // "Concrete Inputs", whole
   extent grid;
   extent block;
 

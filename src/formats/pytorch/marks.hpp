@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What the text of an annotation, or the name of a module's call, marks.
+#ifndef VARVE_FORMATS_PYTORCH_MARKS_HPP
+#define VARVE_FORMATS_PYTORCH_MARKS_HPP
+
+#include <varve/trace.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace pytorch {
+
+struct mark {
+  std::string name;
+  std::int32_t index = no_index;
+  range_kind kind = range_kind::op;
+  std::vector<std::pair<varve_attribute, std::int64_t>> attributes;  ///< of a pass
+};
+
+/// Whether the JSON string `token` names a call of a module: "nn.Module: Linear_3".
+[[nodiscard]] bool is_module(std::string_view token) noexcept;
+
+/// `text` is an annotation's, or the name of a module's call: "nn.Module: Linear_3" is the layer ("Linear",
+/// 3), "ProfilerStep#7" the pass ("ProfilerStep", 7), any other annotation an op of its own name.
+[[nodiscard]] mark read_mark(std::string_view text, bool is_module);
+
+}  // namespace pytorch
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_FORMATS_PYTORCH_MARKS_HPP
