@@ -4,6 +4,7 @@
 
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
+#include "formats/input/input.hpp"
 #include "formats/table/text.hpp"
 
 #include <varve/io.hpp>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <functional>
 #include <new>
+#include <string_view>
 
 namespace varve::cli {
 
@@ -36,7 +38,13 @@ report read(const std::string& path, const analyze_options& analysis) {
     case file_kind::unknown:
       break;
   }
-  throw error{path + ": is neither a PyTorch profiler trace nor a report that varve report --json wrote"};
+  const std::string first = input::head(path, 1);
+  if (first.empty() || std::string_view{"{[ \t\r\n\xEF"}.find(first) != std::string_view::npos) {
+    return analyze(read_pytorch(path, options), analysis);  // which says what is wrong with it, and where
+  }
+  throw error{path +
+              ": is neither a PyTorch profiler trace nor a report that varve report --json wrote; export "
+              "a trace with torch.profiler's export_chrome_trace()"};
 }
 
 table_options table_of(const report_arguments& asked) {

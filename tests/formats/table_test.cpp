@@ -384,6 +384,26 @@ TEST(table, says_where_rows_overlap) {
   EXPECT_THAT(varve::to_table(r), HasSubstr("Rows overlap in time: together they are more than 100 %."));
 }
 
+// What was launched in no pass: layer rows of 3 and 1 µs make 4, of which a kernel of 3 has 75 % and a label
+// of 3 too.
+TEST(table, takes_shares_of_the_same_whole_in_each_view) {
+  varve::report r = small_report();
+  r.phases.clear();
+  r.labels.clear();
+  r.kernels.clear();
+  r.layers = {layer("a", "a", varve::no_index, varve::none, 3000, 1),
+              layer("b", "b", varve::no_index, varve::none, 1000, 1)};
+  for (varve::row& l : r.layers) {
+    l.phase = "";
+  }
+  r.labels = r.kernels = {r.layers[0]};
+  for (const auto by : {varve::view::layer, varve::view::label, varve::view::kernel}) {
+    varve::table_options options;
+    options.by = by;
+    EXPECT_THAT(varve::to_table(r, options), HasSubstr("3.00 ms  75.0   75.0")) << static_cast<int>(by);
+  }
+}
+
 TEST(table, leaves_out_a_section_in_which_nothing_happened) {
   varve::report r = small_report();
   varve::row nothing = layer("", "", varve::no_index, varve::none, 0, 0);

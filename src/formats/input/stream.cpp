@@ -120,7 +120,7 @@ struct stream::state {
         inflateReset(&inflater);
       } else if (result == Z_MEM_ERROR) {
         throw std::bad_alloc{};
-      } else if (result != Z_OK) {
+      } else if (result != Z_OK && inflater.avail_out == size) {  // else: once what came before is read
         fail_here(std::string{"damaged gzip stream ("} +
                   (inflater.msg != nullptr ? inflater.msg : "unknown cause") + "); copy or record it again");
       }

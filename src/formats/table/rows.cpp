@@ -251,7 +251,11 @@ std::string sections(const report& r, const table_options& options, const style&
       out += g.print(rows[i].back(), s) + '\n';
     }
     if (overlaps(one)) {
-      out += s.dim("Rows overlap in time: together they are more than 100 %.") + '\n';
+      out += s.dim(flow({options.by == view::label ? "Rows overlap in time or hold one another:"
+                                                   : "Rows overlap in time:",
+                         "together they are more than 100 %."},
+                        " ", 0, s.text_width())) +
+             '\n';
     }
     out += '\n';
   }

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <queue>
 #include <string_view>
 #include <tuple>
@@ -83,11 +82,6 @@ class tree {
     }
   }
 
-  [[nodiscard]] double gpu_time_of_roots() const {
-    return std::accumulate(nodes_[0].children.begin(), nodes_[0].children.end(), 0.0,
-                           [&](double sum, std::size_t i) { return sum + gpu_time(i); });
-  }
-
   void fill(section& s, const std::vector<row>& rows) {
     if (options_.filter.empty() && options_.fold_below > 0 && s.gpu_time > 0) {
       fold(s.gpu_time);
@@ -148,7 +142,8 @@ class tree {
           together += gpu_time(child);
         }
       }
-      for (std::size_t n = together > most_folded * whole ? always_shown : 0; n < few.size(); ++n) {
+      const bool all = i == 0 && few.size() == nodes_[0].children.size();
+      for (std::size_t n = all || together > most_folded * whole ? always_shown : 0; n < few.size(); ++n) {
         nodes_[few[n]].folded = true;
       }
     }
@@ -293,16 +288,22 @@ std::vector<section> select(const report& r, const table_options& options) {
     return entry->second;
   };
   for (const phase_row& p : r.phases) {
-    sections[place(key_of(p))].phase = &p;
+    section& s = sections[place(key_of(p))];
+    s.phase = &p;
+    s.gpu_time = static_cast<double>(p.total.gpu_time);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     members[place(key_of(rows[i]))].push_back(i);
+  }
+  for (const row& l :
+       r.layers) {  // what is in no pass has no total: shares are of its outermost rows, in each view
+    section& s = sections[place(key_of(l))];
+    s.gpu_time += s.phase == nullptr && l.parent == none ? static_cast<double>(l.inclusive.gpu_time) : 0;
   }
   for (std::size_t i = 0; i < sections.size(); ++i) {
     section& s = sections[i];
     tree t{rows, members[i], options};
     s.first = members[i].empty() ? nullptr : &rows[members[i].front()];
-    s.gpu_time = s.phase != nullptr ? static_cast<double>(s.phase->total.gpu_time) : t.gpu_time_of_roots();
     t.fill(s, rows);
   }
   return sections;
