@@ -256,12 +256,20 @@ struct table_options {
   /// fifth together, the ten largest stay.
   double fold_below = 0.01;
   std::string filter;  ///< only rows whose path holds this text, whatever its case; none is folded then
-  int width = 0;       ///< columns of the terminal; 0: as wide as the table needs
+  /// Levels of the tree of layers to show, 0: all; what lies deeper counts for the rows above it. Absent:
+  /// down to the parts of the blocks that the model repeats, where it does and neither `filter` nor `layers`
+  /// is set.
+  std::optional<std::size_t> depth{};
+  /// An ECMAScript regular expression without back references, at most 512 bytes long: of layers and labels
+  /// only those are rows in whose own name ("attention" or "attention 3") it is found; none is folded then.
+  std::string layers;
+  int width = 0;  ///< columns of the terminal; 0: as wide as the table needs
   bool colour = false;
   bool header = true;  ///< phases, partition and quality around the rows
 };
 
-/// The report as text, for people. Names are stripped of control characters.
+/// The report as text, for people. Names are stripped of control characters. Throws std::invalid_argument,
+/// which says why, where table_options::layers is no such expression.
 [[nodiscard]] VARVE_API std::string to_table(const report& r, const table_options& options = {});
 VARVE_API std::ostream& operator<<(std::ostream& out, const report& r);
 

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/arguments.hpp"
 
+#include "formats/table/pattern.hpp"
+
 #include <varve/varve.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +12,7 @@
 #include <cmath>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -146,6 +149,21 @@ void add_options(CLI::App& app, report_arguments& out) {
       app, "--fold", out.table.fold_below, "PERCENT",
       "count rows below this share of their phase in one line;\ndefault 1, 0 shows all, as --filter does",
       "no percentage from 0 to 100", share_of);
+  add_option(app, "--depth", out.table.depth, "N",
+             "levels of the tree, 0 all; default down to the parts of the\nblocks that the model repeats",
+             "no number of levels from 0 to 100000", number_of<std::size_t>);
+  const auto layers = [&out](const std::string& text) {
+    try {
+      table::rows_named(text);
+    } catch (const std::invalid_argument& e) {
+      throw CLI::ValidationError("--layers", e.what());
+    }
+    out.table.layers = text;
+  };
+  app.add_option_function<std::string>("--layers", layers,
+                                       "only layers and labels in whose own name this is found,\n"
+                                       "such as 'Attention|MLP'; docs/cli.md says what else")
+      ->type_name("REGEX");
   add_option(
       app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
       "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
