@@ -265,7 +265,7 @@ void store::adopt(log_state& s, std::uint64_t token) {
 }
 
 // The range may be of a thread whose log was not read so far: it was begun before its token was handed on.
-std::uint32_t store::range_of(std::uint64_t token) {
+std::optional<std::uint32_t> store::find_range(std::uint64_t token) {
   const std::uint32_t number = token_log(token);
   const std::uint64_t serial = token_serial(token);
   if (number == 0) {
@@ -282,11 +282,13 @@ std::uint32_t store::range_of(std::uint64_t token) {
     return none;  // known, and not kept
   }
   const auto old = std::find_if(s.old.begin(), s.old.end(), [&](const auto& o) { return o.first == serial; });
-  if (old != s.old.end()) {
-    return old->second;
-  }
-  ++unknown_ranges_;
-  return none;
+  return old != s.old.end() ? std::optional{old->second} : std::nullopt;
+}
+
+std::uint32_t store::range_of(std::uint64_t token) {
+  const std::optional<std::uint32_t> found = find_range(token);
+  unknown_ranges_ += found ? 0U : 1U;
+  return found.value_or(none);
 }
 
 }  // namespace varve::record

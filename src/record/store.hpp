@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -85,6 +86,10 @@ class store {
   void add_activity(const slot* e);
   void add_request(const slot* e, std::uint64_t ticks);
   std::uint32_t add_range(const range& r);
+  /// Of the range with this token: its index, or none when it was not kept. Nothing when it is not of this
+  /// session.
+  std::optional<std::uint32_t> find_range(std::uint64_t token);
+  /// The same where the range should be of this session: counted when it is not.
   std::uint32_t range_of(std::uint64_t token);
   std::uint32_t node_of(std::uint64_t id);
   std::uint32_t name_of(const char* text);
