@@ -28,8 +28,8 @@ class store {
   /// Keeps the events of session `epoch`, which began at `begin`, in about `memory` bytes at most.
   store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory);
 
-  /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
-  /// up.
+  /// Reads what the logs held at `until` ticks, which never goes back. A thread that marks faster than this
+  /// reads does not hold it up.
   void drain(std::uint64_t until = now());
   /// Names seen so far may be overwritten: their module is about to go.
   void forget_addresses() { names_.clear(); }
@@ -59,6 +59,7 @@ class store {
   };
   struct log_state {
     bool current = false;  // past the epoch event of this session
+    bool reading = false;  // by a drain_log() that has not returned
     std::uint16_t thread = narrow_none;
     std::uint64_t first_serial = 0;
     std::uint64_t next_serial = 0;
@@ -71,7 +72,9 @@ class store {
 
   static log_counts read_counts(thread_log& log) noexcept;
   log_state& state(std::uint32_t number);
-  void drain_log(std::uint32_t number, std::uint64_t until_serial, std::uint64_t until);
+  bool drain_log(std::uint32_t number, std::uint64_t until_serial);
+  bool is_due(const slot* e);
+  bool reach(std::uint64_t token);
   void handle(log_state& s, const slot* e);
   label_node step_of(range_kind kind, const char* name, std::int32_t index);
   void count_serial(log_state& s, std::uint32_t range);
@@ -101,6 +104,7 @@ class store {
 
   std::uint64_t epoch_;
   std::uint64_t begin_;
+  std::uint64_t until_ = 0;  // of the drain in progress or last
   std::size_t memory_;
   std::size_t used_ = 0;
   trace t_;
