@@ -28,8 +28,9 @@ store::log_state& store::state(std::uint32_t number) {
   return logs_[number - 1];
 }
 
-void store::drain(std::uint64_t until) {
-  until_ = until;
+void store::drain(std::uint64_t until, bool last) {
+  until_ = std::max(until_, until);
+  last_ = last;
   refused_threads_ += registry.take_refused();
   const std::uint32_t logs = registry.size();
   state(std::max(logs, 1U));
@@ -74,7 +75,8 @@ bool store::is_due(const slot* e) {
     case event::reopened:
       return e[1].payload >> 32U != reopened_adoption || reach(e[1].head);
     case event::activity:
-      return e[1].payload <= until_ || e[1].payload > now();  // a time in the future holds nothing up
+      // A time in the future holds nothing up. What was reported before the end is kept whole.
+      return last_ || e[1].payload <= until_ || e[1].payload > now();
     default:
       return rest_of(*e) <= until_;
   }

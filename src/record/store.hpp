@@ -28,12 +28,13 @@ class store {
   /// Keeps the events of session `epoch`, which began at `begin`, in about `memory` bytes at most.
   store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory);
 
-  /// Reads what the logs held at `until` ticks, which never goes back. A thread that marks faster than this
-  /// reads does not hold it up.
-  void drain(std::uint64_t until = now());
+  /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
+  /// up. `last`: recording ended then, and nothing will be read later.
+  void drain(std::uint64_t until, bool last = false);
   /// Names seen so far may be overwritten: their module is about to go.
   void forget_addresses() { names_.clear(); }
-  /// The trace until now, in nanoseconds; what is open ends at `end` ticks and says so.
+  /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
+  /// so.
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
   [[nodiscard]] trace take(const clock_mapping& clock, std::uint64_t end);
   /// Ranges, calls and activities kept.
@@ -104,7 +105,8 @@ class store {
 
   std::uint64_t epoch_;
   std::uint64_t begin_;
-  std::uint64_t until_ = 0;  // of the drain in progress or last
+  std::uint64_t until_ = 0;  // was read, or is being read
+  bool last_ = false;
   std::size_t memory_;
   std::size_t used_ = 0;
   trace t_;

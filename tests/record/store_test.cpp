@@ -106,6 +106,20 @@ TEST_F(store_test, is_not_held_up_by_a_token_that_nobody_gave_out) {
   EXPECT_EQ(varve_test::lost(t, "handed-over work of a range that was not recorded"), 2U);
 }
 
+TEST_F(store_test, ends_with_its_window_whatever_was_written_after_it) {
+  const std::uint64_t before = begin("before");
+  const std::uint64_t until = now();
+  end(before);
+  end(begin("after"));
+  records->drain(until, true);
+  const varve::trace t = records->take({}, until);
+  ASSERT_THAT(paths(t), ElementsAre("before"));
+  EXPECT_EQ(t.end, static_cast<varve::time_ns>(until));
+  EXPECT_EQ(t.ranges[0].end, t.end);
+  EXPECT_TRUE(t.ranges[0].clipped_end);
+  EXPECT_THAT(t.losses, IsEmpty());
+}
+
 TEST_F(store_test, leaves_activities_that_ran_after_its_time_for_later_and_keeps_those_of_the_future) {
   const auto report = [](std::uint64_t first, std::uint64_t last) {
     const slot slots[] = {make_slot(event::activity, 0, reinterpret_cast<std::uintptr_t>("gemm")),
