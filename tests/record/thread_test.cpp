@@ -155,13 +155,20 @@ TEST(handoff, goes_back_and_forth_between_threads) {
 
 TEST(handoff, stays_within_the_window_of_every_copy) {
   varve::session session;
-  constexpr int rounds = 2000;
+  constexpr int copies = 100;
+  constexpr int rounds = 300;  // of each thread to a copy, which is made meanwhile
   std::mutex mutex;
   varve::handoff place;
   std::atomic<int> handed{0};
-  std::atomic<bool> done{false};
+  std::atomic<int> copy{0};
+  const auto wait_for_copy = [&copy](int round) {
+    while (round / rounds > copy) {
+      std::this_thread::yield();
+    }
+  };
   std::thread giver{[&] {
-    for (int i = 0; i < rounds; ++i) {
+    for (int i = 0; i < copies * rounds; ++i) {
+      wait_for_copy(i);
       const varve::phase pass{varve::decode};
       const varve::layer layer{"given", i & 7};
       const std::lock_guard lock{mutex};
@@ -173,13 +180,13 @@ TEST(handoff, stays_within_the_window_of_every_copy) {
     while (handed == 0) {
       std::this_thread::yield();
     }
-    for (int i = 0; i < rounds; ++i) {
+    for (int i = 0; i < copies * rounds; ++i) {
+      wait_for_copy(i);
       std::unique_lock lock{mutex};
       const varve::adopt adopted{place};
       lock.unlock();
       const varve::op op{"taken"};
     }
-    done = true;
   }};
   std::size_t outside = 0;
   std::size_t known = 0;
@@ -190,7 +197,10 @@ TEST(handoff, stays_within_the_window_of_every_copy) {
       outside += r.begin < t.begin || r.end < r.begin || t.end < r.end ? 1U : 0U;
     }
   };
-  for (int copies = 0; copies < 200 && !done; ++copies) {
+  for (; copy < copies; ++copy) {
+    while (handed <= copy * rounds) {
+      std::this_thread::yield();
+    }
     check(session.snapshot());
   }
   giver.join();
@@ -198,7 +208,7 @@ TEST(handoff, stays_within_the_window_of_every_copy) {
   const varve::trace whole = session.stop();
   check(whole);
   EXPECT_EQ(outside, 0U);
-  EXPECT_EQ(known, 3U * rounds);
+  EXPECT_EQ(known, 3U * copies * rounds);
   for (const varve::range& r : whole.ranges) {
     ASSERT_TRUE(r.kind != varve::range_kind::op || r.parent != varve::none);  // all found what they took over
   }
