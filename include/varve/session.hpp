@@ -64,8 +64,9 @@ class VARVE_API session {
   /// Stops a running session; its records are discarded.
   ~session();
 
-  /// Stops recording and hands over what was recorded. A second call gives an empty trace. May allocate;
-  /// takes time in proportion to what is still undrained.
+  /// Stops recording and hands over what was recorded. A second call gives an empty trace. The recorded
+  /// window ends at the call; reading what is still undrained comes after it, takes time in proportion, and
+  /// may allocate.
   [[nodiscard]] trace stop();
   /// A copy of what has been recorded until now; recording goes on. Ranges still open end at its moment
   /// and say so.

@@ -138,7 +138,7 @@ trace session::impl::stop(bool keep) {
       out.lose("session left with the parent process: a forked child starts its own", "session");
       return out;
     }
-    __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
+    record::close_window();
     for (const auto& c : options.collectors) {
       c->stop();
     }

@@ -136,6 +136,7 @@ TEST_F(host_test, keeps_labels_of_nodes_captured_while_armed_before_the_session)
     const varve::trace t = session.stop();
     ASSERT_EQ(t.graph_nodes.size(), 1U);
     EXPECT_EQ(varve::label_text(t, t.graph_nodes[0].label), "capture / layer 5");
+    EXPECT_THAT(t.losses, testing::IsEmpty());  // its work was not to be had, and was not asked for
   }
   varve::disarm();
   varve::session session;
@@ -255,6 +256,30 @@ class failing_source : public counting_source {
   failing_source() : counting_source{true} {}
   [[nodiscard]] varve::collector_status status() const override { throw std::runtime_error{"boom"}; }
 };
+
+/// Reads the clock when it is stopped: after recording has, and before anything of it is read.
+class stop_clock : public counting_source {
+ public:
+  stop_clock() : counting_source{false} {}
+  void stop() noexcept override { stopped = varve::clock_ticks(); }
+  std::uint64_t stopped = 0;
+};
+
+TEST_F(host_test, ends_the_window_when_the_session_is_told_to_stop) {
+  const auto clock = std::make_shared<stop_clock>();
+  varve::session_options options;
+  options.collectors = {clock};
+  varve::session session{options};
+  for (int i = 0; i < 20000; ++i) {
+    const varve::layer layer{"layer", i & 7};
+  }
+  const std::uint64_t asked = varve::clock_ticks();
+  const varve::trace t = session.stop();
+  EXPECT_LE(varve::clock_nanoseconds(asked), t.end);
+  EXPECT_LE(t.end, varve::clock_nanoseconds(clock->stopped));
+  EXPECT_EQ(t.ranges.size(), 20000U);
+  EXPECT_LE(t.ranges.back().end, varve::clock_nanoseconds(asked));
+}
 
 TEST_F(host_test, survives_a_collector_whose_status_throws) {
   varve::session_options options;
