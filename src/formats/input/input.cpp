@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/input/input.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -13,6 +15,16 @@ namespace input {
 namespace {
 
 constexpr std::size_t step = std::size_t{4} << 20U;  // bytes between two calls of progress
+
+/// Half of the time to read a large file is spent on page faults, if each brings 4 KiB.
+void prefer_huge_pages(char* from, std::size_t size) noexcept {
+  constexpr std::size_t huge = std::size_t{2} << 20U;
+  constexpr std::size_t page = 4096;
+  if (size >= 4 * huge) {
+    const std::size_t skipped = (page - reinterpret_cast<std::uintptr_t>(from) % page) % page;
+    static_cast<void>(::madvise(from + skipped, size - skipped, MADV_HUGEPAGE));  // a wish, no more
+  }
+}
 
 }  // namespace
 
@@ -31,6 +43,7 @@ void buffer::reserve(std::size_t capacity) {
   static_cast<void>(bytes_.release());
   bytes_.reset(static_cast<char*>(moved));
   capacity_ = capacity;
+  prefer_huge_pages(bytes_.get(), capacity);
 }
 
 content read(const std::string& path, const read_options& options, double share) {

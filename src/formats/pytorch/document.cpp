@@ -5,11 +5,8 @@
 #include "formats/input/json_text.hpp"
 #include "formats/pytorch/marks.hpp"
 #include "formats/pytorch/number.hpp"
+#include "formats/pytorch/parser.hpp"
 
-#include <simdjson.h>
-
-#include <cstring>
-#include <new>
 #include <utility>
 
 namespace varve {
@@ -18,56 +15,7 @@ namespace pytorch {
 
 namespace {
 
-namespace json = simdjson::ondemand;
-
 static_assert(input::buffer::padding >= simdjson::SIMDJSON_PADDING);
-
-[[noreturn]] void refuse(simdjson::error_code code) {
-  switch (code) {
-    case simdjson::UTF8_ERROR:
-    case simdjson::UNESCAPED_CHARS:
-      throw refused{refusal::encoding};
-    case simdjson::CAPACITY:
-      throw refused{refusal::too_long};
-    case simdjson::MEMALLOC:
-      throw std::bad_alloc{};
-    default:
-      throw refused{refusal::damaged};
-  }
-}
-
-template <class T>
-T need(simdjson::simdjson_result<T> result) {
-  T value;
-  if (const auto code = std::move(result).get(value)) {
-    refuse(code);
-  }
-  return value;
-}
-
-/// `value` as an object or array, or nothing when it is something else.
-template <class T>
-bool is_a(json::value& value, T& out) {
-  const auto code = value.get(out);
-  if (code != simdjson::SUCCESS && code != simdjson::INCORRECT_TYPE) {
-    refuse(code);
-  }
-  return code == simdjson::SUCCESS;
-}
-
-template <std::size_t Size>
-bool is(const char* key, const char (&name)[Size]) noexcept {
-  return std::memcmp(key, name, Size - 1) == 0 && key[Size - 1] == '"';
-}
-
-std::string_view token_of(json::value& value) noexcept {
-  std::string_view token = value.raw_json_token();
-  while (!token.empty() &&
-         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) {
-    token.remove_suffix(1);
-  }
-  return token;
-}
 
 class walker {
  public:
@@ -105,73 +53,13 @@ class walker {
       const char* const key = field.key().raw();
       json::value& value = field.value();
       json::array array;
-      json::object nested;
-      if (is(key, "traceEvents")) {
-        if (found_) {
-          losses_.add(lost::repeated_key);
-        } else if (is_a(value, array)) {
-          found_ = true;
-          events(array);
-        }
-      } else if (is(key, "deviceProperties")) {
-        if (is_a(value, array)) {
-          devices(array);
-        }
-      } else if (is(key, "distributedInfo")) {
-        if (is_a(value, nested)) {
-          distributed(nested);
-        }
-      } else if (is(key, "baseTimeNanoseconds")) {
-        take(out_.about.base_time, value);
-      } else if (is(key, "schemaVersion")) {
-        take(out_.about.schema, value);
-      } else if (is(key, "cupti_version")) {
-        take(out_.about.cupti, value);
-      } else if (is(key, "cuda_runtime_version")) {
-        take(out_.about.runtime, value);
-      } else if (is(key, "cuda_driver_version")) {
-        take(out_.about.driver, value);
-      }
-    }
-  }
-
-  void devices(json::array array) {
-    for (auto result : array) {
-      json::value value = need(result);
-      json::object object;
-      if (!is_a(value, object)) {
-        losses_.add(lost::invalid_device);
-        continue;
-      }
-      device_properties d;
-      for (auto entry : object) {
-        json::field field = need(std::move(entry));
-        const char* const key = field.key().raw();
-        std::string_view* const to = is(key, "id")               ? &d.id
-                                     : is(key, "name")           ? &d.name
-                                     : is(key, "totalGlobalMem") ? &d.memory
-                                     : is(key, "computeMajor")   ? &d.major
-                                     : is(key, "computeMinor")   ? &d.minor
-                                     : is(key, "numSms")         ? &d.multiprocessors
-                                                                 : nullptr;
-        if (to != nullptr) {
-          take(*to, field.value());
-        }
-      }
-      to_.add(d);
-    }
-  }
-
-  void distributed(json::object object) {
-    for (auto result : object) {
-      json::field field = need(std::move(result));
-      const char* const key = field.key().raw();
-      if (is(key, "rank")) {
-        take(out_.about.rank, field.value());
-      } else if (is(key, "world_size")) {
-        take(out_.about.world_size, field.value());
-      } else if (is(key, "backend")) {
-        take(out_.about.backend, field.value());
+      if (!is(key, "traceEvents")) {
+        read_header(key, value, out_.about, to_, losses_);
+      } else if (found_) {
+        losses_.add(lost::repeated_key);
+      } else if (is_a(value, array)) {
+        found_ = true;
+        events(array);
       }
     }
   }
@@ -337,13 +225,7 @@ class walker {
     }
   }
 
-  void take(std::string_view& to, json::value& value) {
-    if (!to.empty()) {
-      losses_.add(lost::repeated_key);
-      return;
-    }
-    to = token_of(value);
-  }
+  void take(std::string_view& to, json::value& value) { pytorch::take(to, value, losses_); }
 
   /// A value of any kind, with all that is nested in it.
   void whole_value(std::string_view& to, json::value& value) {
