@@ -257,7 +257,7 @@ struct collector_status {
 
 /// What passes were inferred from, where nothing marks them.
 enum class pass_inference : std::uint8_t {
-  none,                 ///< they are marked, or there are none
+  not_inferred,         ///< they are marked, or there are none
   module_calls,         ///< calls of a framework's outermost modules
   repeated_annotations  ///< annotations that repeat and hold most launches
 };
@@ -319,7 +319,7 @@ struct VARVE_API trace {
   time_ns begin = 0;        ///< of the recorded window
   time_ns end = 0;
   time_ns own_overhead = 0;  ///< host time that varve itself took on the engine's threads, estimated
-  pass_inference inferred_passes = pass_inference::none;
+  pass_inference inferred_passes = pass_inference::not_inferred;
   bool live_cpu = false;  ///< activities ran on the host's own cores: idle measures its scheduler too
 
   void add_call(const call& record);
