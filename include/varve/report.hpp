@@ -183,6 +183,11 @@ struct report_quality {
   std::int64_t graph_launches_short = 0;  ///< with fewer activities than their siblings
   std::int64_t clipped_ranges = 0;        ///< open at the session's begin or end
   bool implicit_pass = false;             ///< no passes marked: the whole trace is taken as one
+  pass_inference inferred_passes =
+      pass_inference::not_inferred;  ///< passes are not marked but inferred: from what
+  bool steady = false;               ///< the steady view was asked for (analyze_options::steady)
+  std::int64_t ramp_passes = 0;      ///< passes that it set apart
+  std::int64_t unsized_kinds = 0;    ///< kinds of pass in which it could not tell ramps
   bool live_cpu = false;
   std::vector<loss> losses;
   std::vector<collector_status> collectors;
@@ -226,6 +231,9 @@ struct VARVE_API report {
 struct analyze_options {
   bool by_batch = false;                     ///< rows and phases apart for each batch shape
   std::optional<time_ns> unprofiled_wall{};  ///< wall of the same passes without varve
+  /// Passes whose batch is not the usual one of their kind, and those right after a change, become a kind of
+  /// their own, "decode (ramp)". docs/metrics.md has the rule.
+  bool steady = false;
 };
 
 /// The report of a trace. Deterministic; throws only std::bad_alloc.

@@ -255,6 +255,13 @@ struct collector_status {
   std::string detail;  ///< why it is unavailable and what to do, or what it found
 };
 
+/// What passes were inferred from, where nothing marks them.
+enum class pass_inference : std::uint8_t {
+  not_inferred,         ///< they are marked, or there are none
+  module_calls,         ///< calls of a framework's outermost modules
+  repeated_annotations  ///< annotations that repeat and hold most launches
+};
+
 /// One call on the host, as add_call() takes it.
 struct call {
   time_ns begin = 0;
@@ -312,7 +319,8 @@ struct VARVE_API trace {
   time_ns begin = 0;        ///< of the recorded window
   time_ns end = 0;
   time_ns own_overhead = 0;  ///< host time that varve itself took on the engine's threads, estimated
-  bool live_cpu = false;     ///< activities ran on the host's own cores: idle measures its scheduler too
+  pass_inference inferred_passes = pass_inference::not_inferred;
+  bool live_cpu = false;  ///< activities ran on the host's own cores: idle measures its scheduler too
 
   void add_call(const call& record);
   void add_activity(const activity& record);

@@ -46,6 +46,7 @@ double attributed_share(const row_table& rows) {
 }
 
 void describe_source(const trace& t, report_quality& q) {
+  q.inferred_passes = t.inferred_passes;
   q.live_cpu = t.live_cpu;
   q.losses = t.losses;
   q.collectors = t.collectors;
@@ -83,6 +84,9 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   report_quality& quality = out.quality;
   describe_source(t, quality);
   quality.implicit_pass = marks.implicit_pass;
+  quality.steady = options.steady;
+  quality.ramp_passes = marks.ramps.passes;
+  quality.unsized_kinds = marks.ramps.unsized_kinds;
 
   call_index calls{t};
   row_table rows{t, marks};

@@ -9,7 +9,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -135,6 +137,49 @@ void add_choice(CLI::App& app, const char* name, T& to, const choices<T>& all, c
              });
 }
 
+/// "REGEX=NAME", where NAME is plain: letters, digits, spaces, '_', '-', '.'; or a regular expression alone.
+naming_rule rule_of(const std::string& text, naming_rule::kind as, const char* option) {
+  naming_rule rule;
+  rule.as = as;
+  rule.pattern = text;
+  const std::size_t equals = text.rfind('=');
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == ' ' || c == '_' || c == '-' || c == '.';
+  };
+  if (as != naming_rule::kind::ignore && equals != std::string::npos && equals + 1 < text.size() &&
+      std::all_of(text.begin() + static_cast<std::ptrdiff_t>(equals) + 1, text.end(), plain)) {
+    rule.pattern.resize(equals);
+    rule.name = text.substr(equals + 1);
+  }
+  try {
+    check(rule);
+  } catch (const error& e) {
+    throw CLI::ValidationError(option, e.what());
+  }
+  return rule;
+}
+
+void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
+  using kind = naming_rule::kind;
+  const auto add = [&](const char* name, kind as, const char* type, const char* help) {
+    const auto read = [&to, name, as](const std::vector<std::string>& texts) {
+      for (const std::string& text : texts) {
+        to.push_back(rule_of(text, as, name));
+      }
+    };
+    app.add_option_function<std::vector<std::string>>(name, read, help)
+        ->type_name(type)
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+  };
+  add("--phase", kind::phase, "REGEX[=NAME]",
+      "annotations and modules that REGEX is found in are passes of the\nkind NAME; a group of digits is the "
+      "index. May be repeated");
+  add("--layer", kind::layer, "REGEX[=NAME]", "likewise: are layers");
+  add("--ignore", kind::ignore, "REGEX", "likewise: mark nothing");
+}
+
 void add_options(CLI::App& app, report_arguments& out) {
   app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
       ->type_name("")
@@ -168,6 +213,10 @@ void add_options(CLI::App& app, report_arguments& out) {
       app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
       "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
       "no duration such as 20ms or 1.5s", duration_of);
+  add_rules(app, out.rules);
+  app.add_flag(
+      "--steady", out.analysis.steady,
+      "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");
   app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
   app.add_flag("--json", out.json,
                "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");

@@ -3,6 +3,7 @@
 #ifndef VARVE_CLI_ARGUMENTS_HPP
 #define VARVE_CLI_ARGUMENTS_HPP
 
+#include <varve/io.hpp>
 #include <varve/report.hpp>
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct report_arguments {
   bool json = false;
   std::string output;  ///< empty: standard output
   analyze_options analysis;
+  std::vector<naming_rule> rules;
 };
 
 /// What the command line asks for: a report, or an exit with this code after the text was shown.

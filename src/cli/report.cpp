@@ -13,21 +13,28 @@
 #include <functional>
 #include <new>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace varve::cli {
 
 namespace {
 
-report read(const std::string& path, const analyze_options& analysis) {
+report read(const std::string& path, const analyze_options& analysis, const std::vector<naming_rule>& rules) {
   progress shown{path};
   read_options options;
   options.progress = std::ref(shown);
+  options.rules = rules;
   switch (identify(path)) {
     case file_kind::pytorch:
       return analyze(read_pytorch(path, options), analysis);
     case file_kind::report_json: {
-      if (analysis.by_batch) {
-        complain(path + ": is a report already, so --by-batch changes nothing");
+      for (const auto& [given, option] : {std::pair{analysis.by_batch, "--by-batch"},
+                                          {analysis.steady, "--steady"},
+                                          {!rules.empty(), "--phase, --layer or --ignore"}}) {
+        if (given) {
+          complain(path + ": is a report already, so " + option + " changes nothing");
+        }
       }
       report r = read_report(path, options);
       if (analysis.unprofiled_wall) {
@@ -69,7 +76,7 @@ int run(const report_arguments& asked) {
   for (const std::string& path : asked.files) {
     std::string text;
     try {
-      const report r = read(path, asked.analysis);
+      const report r = read(path, asked.analysis, asked.rules);
       if (asked.json) {
         text = to_json(r) + '\n';
       } else {

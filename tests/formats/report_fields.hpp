@@ -82,8 +82,8 @@ auto parts(is<varve::collector_status> auto& x) {
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::report_quality> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y);
 }
 auto parts(is<varve::report> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;

@@ -24,6 +24,9 @@ inline constexpr std::array<std::string_view, 0> names{};
 template <>
 inline constexpr std::array<std::string_view, 4> names<range_kind>{"phase", "layer", "op", "request"};
 template <>
+inline constexpr std::array<std::string_view, 3> names<pass_inference>{"not_inferred", "module_calls",
+                                                                       "repeated_annotations"};
+template <>
 inline constexpr std::array<std::string_view, 3> names<collector_state>{"running", "stopped", "unavailable"};
 
 /// U or const U.
@@ -227,6 +230,10 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("graph_launches_short", q.graph_launches_short);
   a("clipped_ranges", q.clipped_ranges);
   a("implicit_pass", q.implicit_pass);
+  a("inferred_passes", q.inferred_passes);
+  a("steady", q.steady);
+  a("ramp_passes", q.ramp_passes);
+  a("unsized_kinds", q.unsized_kinds);
   a("live_cpu", q.live_cpu);
   a("losses", q.losses);
   a("collectors", q.collectors);

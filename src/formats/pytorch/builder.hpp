@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace varve {
@@ -27,7 +28,7 @@ namespace pytorch {
 /// Tokens of the events that it is given must outlive it.
 class builder {
  public:
-  explicit builder(loss_counts& losses) : losses_{losses} {}
+  builder(loss_counts& losses, naming_rules rules) : losses_{losses}, annotations_{std::move(rules)} {}
 
   /// An event with a begin and a duration, of a kind that is read.
   void add(const event& e);

@@ -189,6 +189,9 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   list("sets", sets_);
   list("calls", trace_.calls.size());
   list("annotations", annotations_.size());
+  if (annotations_.ignored() > 0) {
+    list("annotations ignored", annotations_.ignored());
+  }
   list("events of other kinds, not read", unread);
   trace_.collectors.push_back(std::move(status));
 }

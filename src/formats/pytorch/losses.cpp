@@ -54,6 +54,12 @@ std::string_view text(lost what) noexcept {
       return "annotations nested deeper than 128, or in paths of more than 4096 bytes: left out";
     case lost::crossing_annotation:
       return "annotations that overlap another without nesting: taken as its siblings";
+    case lost::unknown_vllm_pass:
+      return "annotations that look like a pass of vLLM, but whose numbers are not understood: taken as ops";
+    case lost::unknown_sglang_pass:
+      return "annotations that look like a pass of SGLang, but are not understood: taken as ops";
+    case lost::unknown_atom_pass:
+      return "annotations that look like a pass of ATOM, but are not understood: taken as ops";
     case lost::invalid_base_time:
       return "invalid baseTimeNanoseconds: times stay relative";
     case lost::invalid_device:

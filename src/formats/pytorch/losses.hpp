@@ -39,6 +39,9 @@ enum class lost : std::uint8_t {
   bare_control,
   deep_annotation,
   crossing_annotation,
+  unknown_vllm_pass,
+  unknown_sglang_pass,
+  unknown_atom_pass,
   invalid_base_time,
   invalid_device,
   count_

@@ -48,7 +48,7 @@ void blank_mark(input::buffer& text) noexcept {
 }
 
 trace parse(const input::content& file, const input::buffer& text, loss_counts losses,
-            const read_options& options) {
+            const read_options& options, const naming_rules& rules) {
   std::function<void(std::uint64_t)> progress;
   if (options.progress) {
     progress = [&](std::uint64_t done) {
@@ -58,7 +58,7 @@ trace parse(const input::content& file, const input::buffer& text, loss_counts l
                        file.file_size);
     };
   }
-  builder to{losses};
+  builder to{losses, rules};
   const walked found = walk(text, to, losses, progress);
   trace out = to.finish(found.about, file.path, found.unread);
   if (options.progress) {
@@ -68,11 +68,12 @@ trace parse(const input::content& file, const input::buffer& text, loss_counts l
 }
 
 trace read(const std::string& path, const read_options& options) {
+  const naming_rules rules{options.rules};
   input::content file = input::read(path, options, reading);
   blank_mark(file.bytes);
   try {
     try {
-      return parse(file, file.bytes, {}, options);
+      return parse(file, file.bytes, {}, options, rules);
     } catch (const refused& r) {
       if (r.why != refusal::encoding) {
         throw;
@@ -83,7 +84,7 @@ trace read(const std::string& path, const read_options& options) {
     loss_counts losses;
     losses.add(lost::bad_utf8, done.utf8);
     losses.add(lost::bare_control, done.controls);
-    return parse(file, text, losses, options);
+    return parse(file, text, losses, options, rules);
   } catch (const refused& r) {
     explain(r, file);
   }

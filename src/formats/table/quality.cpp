@@ -68,6 +68,29 @@ void attribution(const report_quality& q, sentences& out) {
   }
 }
 
+void inference(const report_quality& q, sentences& out) {
+  if (q.inferred_passes == pass_inference::module_calls) {
+    out.say(
+        "No passes are marked. They are inferred from the calls of the outermost module, each with what it "
+        "is "
+        "followed by: where one ends is a guess (--phase names them).");
+  } else if (q.inferred_passes == pass_inference::repeated_annotations) {
+    out.say(
+        "No passes are marked. They are inferred: an annotation that repeats and holds most launches is "
+        "taken "
+        "as one (--phase names others).");
+  }
+  if (q.steady && q.ramp_passes > 0) {
+    out.say("Steady view: " + count(q.ramp_passes) + (q.ramp_passes == 1 ? " pass is" : " passes are") +
+            " apart as \"(ramp)\": of another batch than most of their kind, or the first after a change.");
+  }
+  if (q.steady) {
+    out.warn_of(
+        q.unsized_kinds, "kind of pass carries", "kinds of pass carry",
+        "no batch, or none that repeats: whether passes are ramps can't be told, so none is set apart.");
+  }
+}
+
 void damage(const report_quality& q, sentences& out) {
   out.warn_of(q.untimed, "activity has", "activities have",
               "no usable times: counted, but no time is added.");
@@ -144,6 +167,7 @@ std::string quality(const report& r, const style& s) {
         "No passes are marked: the whole trace counts as one, and its idle time holds whatever else the "
         "program did.");
   }
+  inference(q, out);
   if (q.live_cpu) {
     out.say(
         "The activities ran on the host's own cores, so idle time measures the operating system's scheduler "
