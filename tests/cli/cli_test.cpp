@@ -67,6 +67,13 @@ TEST_F(cli, passes_its_options_to_the_table) {
   options = in(0);
   options.filter = "mlp";
   EXPECT_EQ(run({"report", "--filter=mlp", report}).out, varve::to_table(small_report(), options));
+  options = in(0);
+  options.depth = 1;
+  EXPECT_EQ(run({"report", "--depth", "1", report}).out, varve::to_table(small_report(), options));
+  options = in(0);
+  options.layers = "^(mlp|layer 1)$";
+  EXPECT_EQ(run({"report", "--layers", "^(mlp|layer 1)$", report}).out,
+            varve::to_table(small_report(), options));
 }
 
 TEST_F(cli, writes_json_that_gives_the_same_table) {
@@ -131,6 +138,8 @@ TEST_F(cli, calls_a_wrong_command_line_by_its_name) {
                               {{"report", "--sort", "time", report}, "\"time\" is none of gpu-time"},
                               {{"report", "--top", "-1", report}, "--top: \"-1\" is no number"},
                               {{"report", "--top", "many", report}, "--top: \"many\" is no number"},
+                              {{"report", "--depth", "-1", report}, "--depth: \"-1\" is no number of levels"},
+                              {{"report", "--layers", "[a", report}, "--layers: \"[a\" is no expression"},
                               {{"report", "--width", "9999999", report}, "--width: \"9999999\" is no number"},
                               {{"report", "--fold", "101", report}, "--fold: \"101\" is no percentage"},
                               {{"report", "--fold", "1x", report}, "--fold: \"1x\" is no percentage"},

@@ -12,6 +12,7 @@
 #include "formats/report_fields.hpp"
 #include "formats/small_report.hpp"
 #include "formats/table/text.hpp"
+#include "formats/table_lines.hpp"
 
 namespace {
 
@@ -19,36 +20,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing_support::layer;
+using testing_support::lines_of;
+using testing_support::names;
+using testing_support::rows_only;
 using testing_support::small_report;
 using testing_support::times;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in{text};
-  for (std::string line; std::getline(in, line);) {
-    lines.push_back(line);
-  }
-  return lines;
-}
-
-varve::table_options rows_only() {
-  varve::table_options options;
-  options.header = false;
-  return options;
-}
-
-/// The names of the rows in the order in which they are printed, with their branches.
-std::vector<std::string> names(const varve::report& r, const varve::table_options& options) {
-  std::vector<std::string> out;
-  for (const std::string& line : lines_of(varve::to_table(r, options))) {
-    const bool row = line.find(" ms") != std::string::npos || line.find(" µs") != std::string::npos;
-    if (row || line.substr(0, 3) == "…") {
-      const std::size_t end = line.substr(0, 3) == "…" ? line.size() : line.find("  ");
-      out.push_back(line.substr(0, end));
-    }
-  }
-  return out;
-}
 
 // Shares are of the phase's 7.5 ms: layer 0 4.5 ÷ 7.5 = 60 %, its mlp 3 ÷ 7.5 = 40 %, attention 1.5 ÷ 7.5 =
 // 20 %; layer 1 2.94 ÷ 7.5 = 39.2 %, mlp 2.04 ÷ 7.5 = 27.2 %, attention 0.9 ÷ 7.5 = 12 %. Embedding and
