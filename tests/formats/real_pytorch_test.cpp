@@ -183,6 +183,9 @@ struct facts {
       }
       ++annotations[name_of(t, r)].instances;
       ++annotation_events;
+      if (r.kind == varve::range_kind::phase) {
+        kinds_of_passes[name_of(t, r)] = std::string{t.strings[t.labels[r.label].name]};
+      }
     }
     for (const auto& [name, all] : by_annotation) {
       annotations[name].sum = sum(all);
@@ -221,6 +224,7 @@ struct facts {
   std::int64_t annotation_events = 0;
   std::int64_t modules = 0;  // calls of them; real_modules_test.cpp looks closer
   std::map<std::string, annotation_facts> annotations;
+  std::map<std::string, std::string> kinds_of_passes;  // of the annotations that are passes
 };
 
 /// What analyze() makes of the trace, beside what was added up above.
@@ -295,13 +299,12 @@ void expect_analyzed_alike(const varve::trace& t, const facts& f) {
       with_copies.insert(row.label);
     }
   }
-  annotation_facts steps;
-  std::int64_t passes = 0;
+  std::map<std::string, annotation_facts> passes;  // by their kind
   for (const auto& [name, expected] : f.annotations) {
-    if (name.rfind("ProfilerStep#", 0) == 0) {
-      steps.sum += expected.sum;
-      steps.kernels += expected.kernels;
-      ++passes;
+    if (const auto kind = f.kinds_of_passes.find(name); kind != f.kinds_of_passes.end()) {
+      passes[kind->second].sum += expected.sum;
+      passes[kind->second].kernels += expected.kernels;
+      passes[kind->second].instances += expected.instances;
       continue;
     }
     annotation_facts label = labels[name];
@@ -310,16 +313,16 @@ void expect_analyzed_alike(const varve::trace& t, const facts& f) {
     }
     EXPECT_EQ(label, expected) << name;
   }
-  EXPECT_EQ(labels.size() + static_cast<std::size_t>(passes), f.annotations.size());
-  for (const varve::phase_row& phase : r.phases) {
-    if (phase.phase == "ProfilerStep" && phase.total.kernels > 0) {
-      EXPECT_EQ(phase.passes, passes);
-      EXPECT_EQ(phase.total.kernel_time, steps.sum);
-      EXPECT_EQ(phase.total.kernels, steps.kernels);
-      steps = {};
-    }
+  EXPECT_EQ(labels.size() + f.kinds_of_passes.size(), f.annotations.size());
+  for (const auto& [kind, expected] : passes) {
+    const auto phase = std::find_if(
+        r.phases.begin(), r.phases.end(),
+        [&kind = kind](const varve::phase_row& p) { return p.phase == kind && p.total.kernels > 0; });
+    ASSERT_NE(phase, r.phases.end()) << kind;
+    EXPECT_EQ(phase->passes, expected.instances);
+    EXPECT_EQ(phase->total.kernel_time, expected.sum);
+    EXPECT_EQ(phase->total.kernels, expected.kernels);
   }
-  EXPECT_EQ(steps.kernels, 0) << "no row of the steps";
 }
 
 class real_pytorch : public testing::Test {
@@ -429,13 +432,19 @@ TEST_F(real_pytorch, b200_vllm_prefill_whose_kernels_overlap_on_one_stream) {
   EXPECT_EQ(f.annotation_events, 3);
   EXPECT_EQ(f.modules, 436);
   EXPECT_EQ(f.annotations.size(), 3U);
-  EXPECT_EQ(f.annotations["execute_context_1(888_788544)_generation_0(0)"],
+  EXPECT_EQ(f.annotations["prefill"],  // execute_context_1(888_788544)_generation_0(0)
             (annotation_facts{10'862'916, 10'793'638, 768, 1}));
   EXPECT_EQ(f.annotations["nccl:_all_gather_base"], (annotation_facts{21'953, 21'953, 1, 1}));
   EXPECT_EQ(f.annotations["## Call CompiledFxGraph fud64jsrxcxliekg7lptyw24yz5k3oa65b73wjfbhz6j2fg6ouu7 ##"],
             (annotation_facts{1984, 1984, 1, 1}));
   expect_analyzed_alike(t, f);
-  EXPECT_EQ(varve::analyze(t).quality.unmatched, 0);
+  const varve::report r = varve::analyze(t);
+  EXPECT_EQ(r.quality.unmatched, 0);
+  ASSERT_EQ(r.phases.size(), 1U);
+  EXPECT_EQ(r.phases[0].passes, 1);
+  EXPECT_EQ(r.phases[0].sequences, 1);
+  EXPECT_EQ(r.phases[0].prefill_tokens, 888);
+  EXPECT_EQ(r.phases[0].decode_tokens, 0);
   EXPECT_THAT(t.source, testing::EndsWith("b200-vllm-prefill.pt.trace.json.gz (rank 0 of 8, backend nccl)"));
   EXPECT_EQ(t.devices.size(), 8U);
   EXPECT_TRUE(t.losses.empty());
