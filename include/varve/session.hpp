@@ -34,7 +34,8 @@ struct session_options {
   /// Called for what is worth a line in a log, from any thread, never from a marker. None: silence.
   /// What it throws is ignored.
   std::function<void(log_level, std::string_view)> log;
-  /// Sources beside the built-in ones; they are started and stopped with the session.
+  /// Sources beside the built-in ones; they are started and stopped with the session. Null ones are skipped
+  /// and counted.
   std::vector<std::shared_ptr<collector>> collectors;
 };
 

@@ -104,7 +104,7 @@ void store::handle(log_state& s, const slot* e) {
         s.next_serial = e[1].head;
       }
       while (s.next_serial < e[1].head) {  // a log that another thread took over goes on with later serials
-        count_serial(s, none);
+        count_serial(s, none, false);
       }
     }
     return;
@@ -219,11 +219,12 @@ std::uint32_t store::add_range(const range& r) {
   return static_cast<std::uint32_t>(t_.ranges.size() - 1);
 }
 
-// Serials count on; which range each of them is, is remembered while there is memory for it.
-void store::count_serial(log_state& s, std::uint32_t range) {
-  if (s.first_serial + s.ranges.size() == s.next_serial &&
-      (range != none || used_ + sizeof range <= memory_)) {
-    used_ += range != none ? 0 : sizeof range;  // of a range it is in what add_range() took
+// Serials count on; which range each of them is, is remembered while there is memory for it. Of a new range
+// that was kept, add_range() has taken it.
+void store::count_serial(log_state& s, std::uint32_t range, bool is_new) {
+  const std::size_t bytes = is_new && range != none ? 0 : sizeof range;
+  if (s.first_serial + s.ranges.size() == s.next_serial && used_ + bytes <= memory_) {
+    used_ += bytes;
     s.ranges.push_back(range);
   }
   ++s.next_serial;
@@ -250,7 +251,7 @@ std::uint32_t store::open(log_state& s, const label_node& step, std::uint64_t ti
 }
 
 void store::begin(log_state& s, const label_node& step, std::uint64_t ticks) {
-  count_serial(s, open(s, step, ticks, s.next_serial));
+  count_serial(s, open(s, step, ticks, s.next_serial), true);
 }
 
 void store::end_innermost(log_state& s, std::uint64_t ticks) {
@@ -288,10 +289,11 @@ void store::reopen(log_state& s, const slot* e) {
   }
 }
 
+// The adoption's serial means the range that it adopts: work declared for one is the other's.
 void store::adopt(log_state& s, std::uint64_t token) {
   const std::uint32_t r = range_of(token);
   s.stack.push_back({s.next_serial, r, r != none ? t_.ranges[r].label : none, true});
-  count_serial(s, none);
+  count_serial(s, r, false);
 }
 
 std::optional<std::uint32_t> store::find_range(std::uint64_t token) {

@@ -78,7 +78,7 @@ class store {
   bool reach(std::uint64_t token);
   void handle(log_state& s, const slot* e);
   label_node step_of(range_kind kind, const char* name, std::int32_t index);
-  void count_serial(log_state& s, std::uint32_t range);
+  void count_serial(log_state& s, std::uint32_t range, bool is_new);
   std::uint32_t open(log_state& s, const label_node& step, std::uint64_t ticks, std::uint64_t serial);
   void begin(log_state& s, const label_node& step, std::uint64_t ticks);
   void end_innermost(log_state& s, std::uint64_t ticks);

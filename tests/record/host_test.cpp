@@ -290,6 +290,24 @@ TEST_F(host_test, survives_a_collector_whose_status_throws) {
   EXPECT_TRUE(varve::session{});  // nothing of it is left
 }
 
+TEST_F(host_test, skips_and_names_collectors_that_are_null) {
+  varve::session_options options;
+  options.collectors = {nullptr, std::make_shared<counting_source>(true), nullptr};
+  varve::session session{options};
+  ASSERT_TRUE(session);
+  const varve::session_status status = session.status();
+  EXPECT_EQ(status.collectors.back().state, varve::collector_state::running);
+  const varve::collector_status& skipped = status.collectors.at(status.collectors.size() - 2);
+  EXPECT_EQ(skipped.state, varve::collector_state::unavailable);
+  EXPECT_THAT(skipped.detail, HasSubstr("null pointer in session_options::collectors"));
+  ASSERT_EQ(status.losses.size(), 1U);
+  EXPECT_EQ(status.losses[0].count, 2U);
+  EXPECT_EQ(varve_test::lost(session.snapshot(), "null pointer"), 2U);
+  const varve::trace t = session.stop();
+  EXPECT_EQ(varve_test::lost(t, "null pointer"), 2U);
+  EXPECT_EQ(t.activities.size(), 1U);  // of the other one
+}
+
 TEST_F(host_test, drives_collectors_of_the_users) {
   varve::session_options options;
   options.collectors = {std::make_shared<counting_source>(true), std::make_shared<counting_source>(false)};
