@@ -67,7 +67,7 @@ class walker {
   void events(json::array array) {
     std::uint64_t count = 0;
     for (auto result : array) {
-      json::value value = need(result);
+      json::value value = element(result);
       json::object object;
       if (!is_a(value, object)) {
         losses_.add(lost::not_an_object);
@@ -250,8 +250,8 @@ class walker {
     std::size_t n = 0;
     bool good = true;
     for (auto result : array) {
-      json::value element = need(result);
-      const auto number = whole(token_of(element), 0xFFFFFFFFU);
+      json::value size = element(result);
+      const auto number = whole(token_of(size), 0xFFFFFFFFU);
       good &= n < 3 && number.has_value();
       if (good) {
         to.size[n] = static_cast<std::uint32_t>(*number);

@@ -37,6 +37,7 @@ enum class lost : std::uint8_t {
   damaged_name,
   bad_utf8,
   bare_control,
+  trailing_comma,
   deep_annotation,
   crossing_annotation,
   invalid_base_time,
