@@ -38,6 +38,7 @@ enum class lost : std::uint8_t {
   bad_utf8,
   bare_control,
   trailing_comma,
+  unknown_row,
   deep_annotation,
   crossing_annotation,
   invalid_base_time,
