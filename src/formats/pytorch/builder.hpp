@@ -32,6 +32,8 @@ class builder {
 
   /// An event with a begin and a duration, of a kind that is read.
   void add(const event& e);
+  /// An event without a category, if the names of its process and thread tell what it is.
+  bool add_by_row(event e);
   /// The name of a thread or process.
   void add_name(const event& e);
   void add(const device_properties& device);
@@ -91,6 +93,7 @@ class builder {
   time_ns last_ = 0;
   bool empty_ = true;
   bool below_microsecond_ = false;  // some time is no whole number of microseconds
+  bool rows_ = false;               // some event was told by its row
   time_ns total_ = 0;               // of all durations
   std::int64_t total_bytes_ = 0;
 

@@ -17,6 +17,11 @@ namespace {
 
 static_assert(input::buffer::padding >= simdjson::SIMDJSON_PADDING);
 
+bool is_step(std::string_view name) noexcept {
+  constexpr std::string_view step = "\"ProfilerStep#";
+  return name.substr(0, step.size()) == step;
+}
+
 class walker {
  public:
   walker(const input::buffer& text, builder& to, loss_counts& losses,
@@ -67,7 +72,7 @@ class walker {
   void events(json::array array) {
     std::uint64_t count = 0;
     for (auto result : array) {
-      json::value value = need(result);
+      json::value value = element(result);
       json::object object;
       if (!is_a(value, object)) {
         losses_.add(lost::not_an_object);
@@ -78,6 +83,8 @@ class walker {
       phases_ += e.phase.empty() ? 0U : 1U;
       if (e.phase == "\"M\"") {
         to_.add_name(e);
+      } else if (e.cat.empty() && e.phase == "\"X\"") {
+        out_.unread += to_.add_by_row(e) ? 0U : 1U;
       } else if (e.kind == category::unread || e.kind == category::operation) {
         ++out_.unread;
       } else if (e.phase != "\"X\"") {
@@ -139,6 +146,9 @@ class walker {
       if (e.kind == category::python && !e.name.empty() && !is_module(e.name)) {
         e.kind = category::unread;
       }
+      if (e.kind == category::operation && is_step(e.name)) {
+        e.kind = category::annotation;  // PyTorch 1.8 and 1.9 had no category for them
+      }
       const bool unread = !e.cat.empty() && e.kind == category::unread;
       if (unread && !e.phase.empty() && e.phase != "\"M\"") {
         return;
@@ -189,6 +199,8 @@ class walker {
           take(e.correlation, value);
         } else if (is(key, "context")) {
           take(e.context, value);
+        } else if (is(key, "correlation_id")) {
+          take(e.correlation, value);
         }
         break;
       case 'd':
@@ -196,11 +208,26 @@ class walker {
           take(e.device, value);
         }
         break;
+      case 'e':
+        if (is(key, "external id")) {
+          take(e.external, value);
+        }
+        break;
       case 'g':
         if (is(key, "grid")) {
           triple(value, e.grid);
         } else if (is(key, "graph node id")) {
           take(e.node, value);
+        }
+        break;
+      case 'k':
+        if (is(key, "kernel_details")) {
+          take(e.details, value);
+        }
+        break;
+      case 'm':
+        if (is(key, "memcpy_details")) {
+          take(e.details, value);
         }
         break;
       case 'n':
@@ -250,8 +277,8 @@ class walker {
     std::size_t n = 0;
     bool good = true;
     for (auto result : array) {
-      json::value element = need(result);
-      const auto number = whole(token_of(element), 0xFFFFFFFFU);
+      json::value size = element(result);
+      const auto number = whole(token_of(size), 0xFFFFFFFFU);
       good &= n < 3 && number.has_value();
       if (good) {
         to.size[n] = static_cast<std::uint32_t>(*number);

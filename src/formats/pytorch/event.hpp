@@ -38,6 +38,7 @@ struct event {
   std::string_view shared_memory;
   std::string_view bytes;
   std::string_view node;
+  std::string_view details;   // "kernel_details" or "memcpy_details" of XLA
   std::string_view label;     // "name" of metadata
   std::string_view external;  // "External id", which joins operators to what they launched
   std::string_view shapes;    // "Input Dims", whole

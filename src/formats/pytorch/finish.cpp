@@ -83,7 +83,8 @@ void builder::add(const device_properties& d) {
 }
 
 trace builder::finish(const header& about, const std::string& path, std::uint64_t unread) {
-  trace_.clock = below_microsecond_ ? "Kineto, microseconds with 3 decimals" : "Kineto, whole microseconds";
+  trace_.clock = rows_ ? "XLA, " : "Kineto, ";
+  trace_.clock += below_microsecond_ ? "microseconds with 3 decimals" : "whole microseconds";
   trace_.clock_error = below_microsecond_ || empty_ ? 0 : 1000;
   shift(about.base_time);
   renumber();
@@ -175,7 +176,7 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   trace_.source = run.empty() ? path : path + " (" + run + ")";
 
   collector_status status;
-  status.name = "pytorch";
+  status.name = rows_ ? "xla" : "pytorch";
   append(status.version, "schema", word(about.schema));
   append(status.version, "CUPTI", word(about.cupti));
   append(status.version, "CUDA runtime", version(about.runtime));

@@ -12,7 +12,7 @@ namespace {
 
 void read_devices(json::array array, builder& to, loss_counts& losses) {
   for (auto result : array) {
-    json::value value = need(result);
+    json::value value = element(result);
     json::object object;
     if (!is_a(value, object)) {
       losses.add(lost::invalid_device);

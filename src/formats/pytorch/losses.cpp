@@ -50,6 +50,10 @@ std::string_view text(lost what) noexcept {
       return "bytes that are not UTF-8: replaced by U+FFFD";
     case lost::bare_control:
       return "bare control characters in strings: replaced by spaces";
+    case lost::trailing_comma:
+      return "commas after the last member of an object or array: ignored";
+    case lost::unknown_row:
+      return "events without a category, before the name of their process: not read";
     case lost::deep_annotation:
       return "annotations nested deeper than 128, or in paths of more than 4096 bytes: left out";
     case lost::crossing_annotation:

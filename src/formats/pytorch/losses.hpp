@@ -37,6 +37,8 @@ enum class lost : std::uint8_t {
   damaged_name,
   bad_utf8,
   bare_control,
+  trailing_comma,
+  unknown_row,
   deep_annotation,
   crossing_annotation,
   unknown_vllm_pass,

@@ -55,6 +55,15 @@ bool is_a(json::value& value, T& out) {
   return code == simdjson::SUCCESS;
 }
 
+/// An element of an array. A comma before the closing bracket makes that look like one.
+inline json::value element(simdjson::simdjson_result<json::value> result) {
+  json::value value = need(std::move(result));
+  if (value.raw_json_token().front() == ']') {
+    throw refused{refusal::damaged};
+  }
+  return value;
+}
+
 /// Whether the raw key, which ends with its quote, is `name`.
 template <std::size_t Size>
 bool is(const char* key, const char (&name)[Size]) noexcept {
