@@ -209,6 +209,23 @@ TEST_F(passes, are_inferred_from_one_call_only_if_it_holds_blocks_that_repeat) {
   EXPECT_EQ(report().quality.inferred_passes, pass_inference::not_inferred);
 }
 
+TEST_F(passes, are_of_the_threads_that_call_the_largest_model) {
+  const auto call = [&](const std::string& model, int thread) {
+    for (const int at : {0, 100}) {
+      module(model, at, at + 40, thread);
+      module("Block_0", at + 1, at + 20, thread);
+      launch(at + 2, at + 3, at + 5, thread);
+      if (model != "Compose_0") {
+        module("Block_1", at + 20, at + 39, thread);
+      }
+    }
+  };
+  call("Compose_0", 50);  // prepares data
+  call("Model_0", 51);
+  call("Model_1", 52);  // a replica
+  EXPECT_THAT(phases(report()), ElementsAre("forward: 4 passes, 0 sequences, 0 + 0 tokens, 160 us"));
+}
+
 TEST_F(passes, stay_inside_the_annotation_around_the_model) {
   annotation("all", 0, 200);
   for (const int at : {0, 100}) {
