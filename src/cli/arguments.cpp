@@ -163,8 +163,8 @@ void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
   using kind = naming_rule::kind;
   const auto add = [&](const char* name, kind as, const char* type, const char* help) {
     const auto read = [&to, name, as](const std::vector<std::string>& texts) {
-      for (const std::string& text : texts) {
-        to.push_back(rule_of(text, as, name));
+      for (const std::string& text : texts) {  // what is ignored is so whatever else it fits
+        to.insert(as == kind::ignore ? to.begin() : to.end(), rule_of(text, as, name));
       }
     };
     app.add_option_function<std::vector<std::string>>(name, read, help)

@@ -111,6 +111,13 @@ class thread_roots {
     find_model();
   }
 
+  /// Calls of modules inside the model, 0 where there is none.
+  [[nodiscard]] std::uint64_t size() const noexcept { return model_ == none ? 0 : size_; }
+  /// The model's class, in trace::strings.
+  [[nodiscard]] std::uint32_t model_class() const noexcept {
+    return model_ == none ? none : list_.labels[model_].name;
+  }
+
   /// Ends of the passes by the call of the model that begins them.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, time_ns>> passes() const {
     std::vector<std::pair<std::uint32_t, time_ns>> out;
@@ -148,11 +155,10 @@ class thread_roots {
 
   /// The outermost module that most calls are inside of, if it repeats or holds what does.
   void find_model() {
-    std::uint64_t most = 0;
     for (const std::uint32_t i : roots_) {  // the first of equals, in every run
       const root_sums& sums = sums_[list_.all[i].label];
-      if (sums.inside > most) {
-        most = sums.inside;
+      if (sums.inside > size_) {
+        size_ = sums.inside;
         model_ = sums.blocks || sums.calls > 1 ? list_.all[i].label : none;
       }
     }
@@ -163,17 +169,28 @@ class thread_roots {
   std::vector<std::uint32_t> roots_;
   std::unordered_map<std::uint32_t, root_sums> sums_;            // by label
   std::unordered_map<std::uint64_t, std::int32_t> first_index_;  // by caller and class
-  std::uint32_t model_ = none;
+  std::uint32_t model_ = none;                                   // its label
+  std::uint64_t size_ = 0;
 };
 
 bool infer_from_modules(trace& t, annotation_list& list, const module_tree& tree) {
-  std::vector<std::pair<std::uint32_t, time_ns>> passes;
+  std::vector<thread_roots> threads;
   for (std::uint32_t i = 0, first = 0; i < list.all.size(); first = i) {
     while (i < list.all.size() && list.all[i].thread == list.all[first].thread) {
       ++i;
     }
     if (list.all[first].thread != narrow_none) {
-      const auto more = thread_roots{list, tree, first, i}.passes();
+      threads.emplace_back(list, tree, first, i);
+    }
+  }
+  // Replicas on several threads are of one class; other threads may well prepare data with modules.
+  const auto largest =
+      std::max_element(threads.begin(), threads.end(),
+                       [](const thread_roots& a, const thread_roots& b) { return a.size() < b.size(); });
+  std::vector<std::pair<std::uint32_t, time_ns>> passes;
+  for (const thread_roots& thread : threads) {
+    if (thread.model_class() == largest->model_class()) {
+      const auto more = thread.passes();
       passes.insert(passes.end(), more.begin(), more.end());
     }
   }

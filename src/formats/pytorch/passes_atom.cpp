@@ -5,6 +5,7 @@
 #include "formats/pytorch/passes.hpp"
 #include "formats/pytorch/text_scanner.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace varve {
@@ -42,7 +43,11 @@ bool read(std::string_view inside, fields& to) {
       if (name != key) {
         continue;
       }
-      value.number(*number);
+      if (number == &to.sk || number == &to.sqsk) {
+        value.sum(*number);
+      } else {
+        value.number(*number);
+      }
       if (key == "bs" && value.next_is('/')) {
         std::int64_t padded = 0;
         value.text("/").number(padded);

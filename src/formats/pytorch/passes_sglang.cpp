@@ -5,6 +5,7 @@
 #include "formats/pytorch/passes.hpp"
 #include "formats/pytorch/text_scanner.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -29,12 +30,18 @@ class step {
     while (!inside.empty()) {
       const std::string_view part = next();
       const std::size_t equals = part.find('=');
-      std::int64_t value = 0;
-      if (equals == std::string_view::npos || values_.size() == most ||
-          !text_scanner{part.substr(equals + 1)}.number(value).done()) {
+      if (equals == std::string_view::npos || values_.size() == most) {
         return false;
       }
-      values_.emplace_back(part.substr(0, equals), value);
+      const std::string_view name = part.substr(0, equals);
+      const bool sum =
+          name.find("sk") != std::string_view::npos || name.find("sqsq") != std::string_view::npos;
+      std::int64_t value = 0;
+      text_scanner in{part.substr(equals + 1)};
+      if (!(sum ? in.sum(value) : in.number(value)).done()) {
+        return false;
+      }
+      values_.emplace_back(name, value);
     }
     return !mode_.empty();
   }

@@ -52,7 +52,7 @@ std::optional<mark> read_native(std::string_view text) {
   in.text("execute_context_").number(c.count).text("(").number(c.q);
   const bool squares = in.next_is('_');
   if (squares) {
-    in.text("_").number(c.qq);
+    in.text("_").sum(c.qq);
   }
   in.text(")_generation_").number(g.count).text("(").number(g.q).text(")");
   if (!in.done() || (squares && c.qq < c.q)) {
@@ -68,8 +68,8 @@ std::optional<mark> read_detailed(std::string_view text) {
   requests g;
   text_scanner in{text};
   const auto sums = [&](requests& r) {
-    in.number(r.count).text("(sq").number(r.q).text("sk").number(r.k);
-    in.text("sqsq").number(r.qq).text("sqsk").number(r.qk).text(")");
+    in.number(r.count).text("(sq").number(r.q).text("sk").sum(r.k);
+    in.text("sqsq").sum(r.qq).text("sqsk").sum(r.qk).text(")");
   };
   in.text("execute_").number(all).text("_context_");
   sums(c);

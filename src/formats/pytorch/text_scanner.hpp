@@ -36,26 +36,29 @@ class text_scanner {
     rest_.remove_prefix(good_ ? expected.size() : 0);
     return *this;
   }
-  /// Digits, up to 10^15: sums of squares of token counts are far below.
-  text_scanner& number(std::int64_t& to) noexcept {
-    const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
-    constexpr std::size_t most = 15;
-    good_ = good_ && digits > 0 && digits <= most;
-    if (good_) {
-      to = 0;
-      for (const char c : rest_.substr(0, digits)) {
-        to = to * 10 + (c - '0');
-      }
-      rest_.remove_prefix(digits);
-    }
-    return *this;
-  }
+  /// A number below 10^9: then no trace has passes enough for their sum to overflow.
+  text_scanner& number(std::int64_t& to) noexcept { return digits(to, 9); }
+  /// A sum of lengths or of products, below 10^15.
+  text_scanner& sum(std::int64_t& to) noexcept { return digits(to, 15); }
   [[nodiscard]] bool next_is(char c) const noexcept { return good_ && !rest_.empty() && rest_[0] == c; }
   [[nodiscard]] bool done() const noexcept { return good_ && rest_.empty(); }
   /// What is still to be read; nothing after a text of another form.
   [[nodiscard]] std::string_view rest() const noexcept { return good_ ? rest_ : std::string_view{}; }
 
  private:
+  text_scanner& digits(std::int64_t& to, std::size_t most) noexcept {
+    const std::size_t count = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
+    good_ = good_ && count > 0 && count <= most;
+    if (good_) {
+      to = 0;
+      for (const char c : rest_.substr(0, count)) {
+        to = to * 10 + (c - '0');
+      }
+      rest_.remove_prefix(count);
+    }
+    return *this;
+  }
+
   std::string_view rest_;
   bool good_ = true;
 };

@@ -71,9 +71,9 @@ void attribution(const report_quality& q, sentences& out) {
 void inference(const report_quality& q, sentences& out) {
   if (q.inferred_passes == pass_inference::module_calls) {
     out.say(
-        "No passes are marked. They are inferred from the calls of the outermost module, each with what it "
-        "is "
-        "followed by: where one ends is a guess (--phase names them).");
+        "No passes are marked. They are inferred from the calls of the outermost module: where one begins "
+        "and "
+        "ends is a guess (--phase names others).");
   } else if (q.inferred_passes == pass_inference::repeated_annotations) {
     out.say(
         "No passes are marked. They are inferred: an annotation that repeats and holds most launches is "
