@@ -6,6 +6,7 @@
 #include "analyze/assemble.hpp"
 #include "analyze/calls.hpp"
 #include "analyze/host.hpp"
+#include "analyze/operators.hpp"
 #include "analyze/repair.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
@@ -83,6 +84,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   report_quality& quality = out.quality;
   describe_source(t, quality);
   quality.implicit_pass = marks.implicit_pass;
+  out.operators = tabulate_operators(t);
 
   call_index calls{t};
   row_table rows{t, marks};

@@ -44,6 +44,7 @@ enum class lost : std::uint8_t {
   invalid_inputs,
   invalid_memory,
   absurd_work,
+  untold_work,
   count_
 };
 

@@ -23,6 +23,9 @@ namespace pytorch {
 /// Whether the operator's work depends on values, not just on sizes and types.
 [[nodiscard]] bool needs_values(std::string_view name) noexcept;
 
+/// Whether it is known to do work that its inputs' shapes do not tell.
+[[nodiscard]] bool needs_more_than_shapes(std::string_view name) noexcept;
+
 }  // namespace pytorch
 }  // namespace v0
 }  // namespace varve

@@ -117,7 +117,11 @@ void operators::write(trace& t, time_ns shift) {
   t.call_names = std::move(call_names_);
   t.operator_of_call.assign(t.calls.size(), none);
   t.operator_of_activity.assign(t.activities.size(), none);
-  of_call_.empty() && of_activity_.empty() ? join_by_time(t) : join_by_id(t);
+  if (of_call_.empty() && of_activity_.empty()) {
+    join_by_time(t);
+  } else {
+    join_by_id(t);
+  }
   std::stable_sort(memory_.begin(), memory_.end(),
                    [](const memory_event& a, const memory_event& b) { return a.at < b.at; });
   for (memory_event& m : memory_) {
@@ -246,11 +250,16 @@ void count_work(trace& t, loss_counts& losses) {
   constexpr std::int64_t most = std::int64_t{1} << 62U;
   work total;
   std::vector<work> sums;
+  std::vector<bool> untold;
+  for (const operator_kind& kind : t.operator_kinds) {
+    untold.push_back(needs_more_than_shapes(t.strings[kind.name]));
+  }
   std::vector<bool> counted(t.operators.size());
   for (std::uint32_t i = 0; i < t.operators.size(); ++i) {
     const std::uint32_t parent = t.operators.parent[i];
     const work& w = t.operator_kinds[t.operators.kind[i]].declared;
     counted[i] = parent != none && counted[parent];
+    losses.add(lost::untold_work, untold[t.operators.kind[i]] ? 1 : 0);
     if (counted[i] || w.empty()) {
       continue;
     }
