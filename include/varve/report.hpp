@@ -167,6 +167,33 @@ struct request_row {
   time_ns time_per_output_token = -1;  ///< first to last serving pass's end ÷ (passes − 1)
 };
 
+/// An operator of a framework, an annotation or a call of the runtime, and all of the same name on any thread
+/// and device: what torch.profiler's key_averages() counts. docs/metrics.md has the definitions. Sums, which
+/// unlike GPU time elsewhere count overlaps as often as they occur. Times in nanoseconds.
+struct operator_row {
+  std::string name;
+  std::string shapes;       ///< "[[16, 64], [64, 8]]" of its inputs; empty in rows by name, and for none
+  bool annotation = false;  ///< of the user
+  bool on_device = false;   ///< a kernel, copy, set or span of an annotation, not a function of the host
+  std::int64_t calls = 0;
+  time_ns cpu_total = 0;
+  time_ns cpu_self = 0;              ///< without what it called
+  time_ns gpu_total = 0;             ///< of what was launched in it
+  time_ns gpu_self = 0;              ///< of what it launched itself
+  std::int64_t cpu_memory = 0;       ///< bytes allocated less bytes freed while it ran
+  std::int64_t cpu_memory_self = 0;  ///< without what it called
+  std::int64_t gpu_memory = 0;
+  std::int64_t gpu_memory_self = 0;
+  work declared;  ///< known from the shapes of its inputs
+  std::int64_t calls_with_work = 0;
+};
+
+struct operator_tables {
+  std::vector<operator_row> by_name;
+  std::vector<operator_row> by_shape;
+  double work_share = 0;  ///< of the time of all activities: launched in operators whose work is known
+};
+
 /// What the numbers rest on.
 struct report_quality {
   double attributed = 0;  ///< share of kernel, copy and set time that belongs to a layer or op
@@ -218,6 +245,7 @@ struct VARVE_API report {
   std::vector<row> kernels;     ///< by kernel, copy or set name
   std::vector<row> categories;  ///< attention, linear, collective, copy, …
   std::vector<request_row> requests;
+  operator_tables operators;  ///< empty when the source knows none
   report_quality quality;
 
   /// The matching row of `layers` with the most GPU time, or nullptr.
@@ -244,7 +272,7 @@ struct analyze_options {
 /// "activation"; rotary embedding and softmax are "attention"; kernels that only move or fill are "copy".
 [[nodiscard]] VARVE_API std::string_view kernel_category(std::string_view kernel_name) noexcept;
 
-enum class view : std::uint8_t { layer, label, phase, kernel, category };
+enum class view : std::uint8_t { layer, label, phase, kernel, category, operators };
 enum class sort_key : std::uint8_t {
   gpu_time,
   calls,
@@ -253,7 +281,10 @@ enum class sort_key : std::uint8_t {
   launches,
   launch_time,
   starved,
-  order
+  order,
+  self_gpu_time,
+  cpu_time,
+  self_cpu_time
 };
 
 struct table_options {
@@ -263,6 +294,7 @@ struct table_options {
   /// Rows with a smaller share of their phase's GPU time become one line; of siblings that are more than a
   /// fifth together, the ten largest stay.
   double fold_below = 0.01;
+  bool by_shape = false;  ///< operators apart for each set of shapes of their inputs
   std::string filter;  ///< only rows whose path holds this text, whatever its case; none is folded then
   /// Levels of the tree of layers to show, 0: all; what lies deeper counts for the rows above it. Absent:
   /// down to the parts of the blocks that the model repeats, where it does and neither `filter` nor `layers`

@@ -6,6 +6,7 @@
 #include "analyze/assemble.hpp"
 #include "analyze/calls.hpp"
 #include "analyze/host.hpp"
+#include "analyze/operators.hpp"
 #include "analyze/repair.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
@@ -87,6 +88,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   quality.steady = options.steady;
   quality.ramp_passes = marks.ramps.passes;
   quality.unsized_kinds = marks.ramps.unsized_kinds;
+  out.operators = tabulate_operators(t);
 
   call_index calls{t};
   row_table rows{t, marks};

@@ -91,15 +91,20 @@ std::optional<T> number_of(const std::string& text) {
 template <class T>
 using choices = std::vector<std::pair<const char*, T>>;
 
-const choices<view> views{{"layer", view::layer},
-                          {"label", view::label},
-                          {"phase", view::phase},
-                          {"kernel", view::kernel},
-                          {"category", view::category}};
-const choices<sort_key> keys{{"gpu-time", sort_key::gpu_time}, {"calls", sort_key::calls},
-                             {"avg", sort_key::average},       {"max", sort_key::maximum},
-                             {"launches", sort_key::launches}, {"launch-time", sort_key::launch_time},
-                             {"starved", sort_key::starved},   {"order", sort_key::order}};
+const choices<view> views{{"layer", view::layer},       {"label", view::label},
+                          {"phase", view::phase},       {"kernel", view::kernel},
+                          {"category", view::category}, {"operator", view::operators}};
+const choices<sort_key> keys{{"gpu-time", sort_key::gpu_time},
+                             {"calls", sort_key::calls},
+                             {"avg", sort_key::average},
+                             {"max", sort_key::maximum},
+                             {"launches", sort_key::launches},
+                             {"launch-time", sort_key::launch_time},
+                             {"starved", sort_key::starved},
+                             {"order", sort_key::order},
+                             {"self-gpu-time", sort_key::self_gpu_time},
+                             {"cpu-time", sort_key::cpu_time},
+                             {"self-cpu-time", sort_key::self_cpu_time}};
 const choices<when> colours{{"auto", when::automatic}, {"always", when::always}, {"never", when::never}};
 
 /// "layer, label or phase".
@@ -217,6 +222,8 @@ void add_options(CLI::App& app, report_arguments& out) {
   app.add_flag(
       "--steady", out.analysis.steady,
       "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");
+  app.add_flag("--group-by-shape", out.table.by_shape,
+               "operators apart for each set of shapes of their inputs");
   app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
   app.add_flag("--json", out.json,
                "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");

@@ -85,9 +85,17 @@ auto parts(is<varve::report_quality> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y] = x;
   return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y);
 }
+auto parts(is<varve::operator_row> auto& x) {
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+}
+auto parts(is<varve::operator_tables> auto& x) {
+  auto& [a, b, c] = x;
+  return std::tie(a, b, c);
+}
 auto parts(is<varve::report> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
 }
 
 /// Gives every number and text a value that no other has; lists get two entries.

@@ -243,6 +243,32 @@ void fields(Archive& a, is<report_quality> auto& q) {
 }
 
 template <class Archive>
+void fields(Archive& a, is<operator_row> auto& r) {
+  a("name", r.name);
+  a("shapes", r.shapes);
+  a("annotation", r.annotation);
+  a("on_device", r.on_device);
+  a("calls", r.calls);
+  a("cpu_total", r.cpu_total);
+  a("cpu_self", r.cpu_self);
+  a("gpu_total", r.gpu_total);
+  a("gpu_self", r.gpu_self);
+  a("cpu_memory", r.cpu_memory);
+  a("cpu_memory_self", r.cpu_memory_self);
+  a("gpu_memory", r.gpu_memory);
+  a("gpu_memory_self", r.gpu_memory_self);
+  a("declared", r.declared);
+  a("calls_with_work", r.calls_with_work);
+}
+
+template <class Archive>
+void fields(Archive& a, is<operator_tables> auto& o) {
+  a("by_name", o.by_name);
+  a("by_shape", o.by_shape);
+  a("work_share", o.work_share);
+}
+
+template <class Archive>
 void fields(Archive& a, is<report> auto& r) {
   a("source", r.source);
   a("begin", r.begin);
@@ -255,6 +281,7 @@ void fields(Archive& a, is<report> auto& r) {
   a("kernels", r.kernels);
   a("categories", r.categories);
   a("requests", r.requests);
+  a("operators", r.operators);
   a("quality", r.quality);
 }
 

@@ -9,6 +9,7 @@
 #include "formats/pytorch/annotations.hpp"
 #include "formats/pytorch/event.hpp"
 #include "formats/pytorch/losses.hpp"
+#include "formats/pytorch/operators.hpp"
 
 #include <varve/trace.hpp>
 
@@ -34,6 +35,7 @@ class builder {
   void add(const event& e);
   /// An event without a category, if the names of its process and thread tell what it is.
   bool add_by_row(event e);
+  void add_memory(const event& e);
   /// The name of a thread or process.
   void add_name(const event& e);
   void add(const device_properties& device);
@@ -77,7 +79,7 @@ class builder {
   std::optional<std::uint64_t> identity(std::string_view token);
   std::optional<thread_key> thread_key_of(const event& e);
 
-  void shift(std::string_view base_time);
+  time_ns shift(std::string_view base_time);
   void renumber();
   void complete_threads();
   void complete_devices();
@@ -86,6 +88,7 @@ class builder {
   loss_counts& losses_;
   trace trace_;
   annotations annotations_;
+  operators operators_;
   std::vector<std::uint64_t> call_correlations_;
   std::vector<std::uint64_t> activity_correlations_;
   std::uint64_t widest_correlation_ = 0;
@@ -98,7 +101,11 @@ class builder {
   std::int64_t total_bytes_ = 0;
 
   std::unordered_map<std::string_view, std::uint32_t> names_;  // raw token to string
-  std::unordered_map<std::string_view, call_kind> calls_;      // raw token to kind
+  struct called {
+    std::uint32_t name = none;
+    call_kind kind = call_kind::other;
+  };
+  std::unordered_map<std::string_view, called> calls_;  // by raw token
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
   std::unordered_map<thread_key, std::string, thread_hash> thread_names_;
   std::unordered_map<std::uint32_t, std::string> process_names_;

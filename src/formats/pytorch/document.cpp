@@ -85,7 +85,9 @@ class walker {
         to_.add_name(e);
       } else if (e.cat.empty() && e.phase == "\"X\"") {
         out_.unread += to_.add_by_row(e) ? 0U : 1U;
-      } else if (e.kind == category::unread || e.kind == category::operation) {
+      } else if (e.kind == category::instant && e.phase == "\"i\"" && e.name == "\"[memory]\"") {
+        to_.add_memory(e);
+      } else if (e.kind == category::unread || e.kind == category::instant) {
         ++out_.unread;
       } else if (e.phase != "\"X\"") {
         losses_.add(lost::incomplete_phase);
@@ -170,14 +172,31 @@ class walker {
 
   void argument(const char* key, json::value& value, event& e) {
     switch (key[0]) {
+      case 'B':
+        if (is(key, "Bytes")) {
+          take(e.bytes, value);
+        }
+        break;
       case 'C':
         if (is(key, "Concrete Inputs")) {
           whole_value(e.values, value);
         }
         break;
+      case 'D':
+        if (is(key, "Device Type")) {
+          take(e.device_type, value);
+        }
+        break;
       case 'E':
         if (is(key, "External id")) {
           take(e.external, value);
+        } else if (is(key, "Ev Idx")) {
+          take(e.order, value);
+        }
+        break;
+      case 'F':
+        if (is(key, "Fwd thread id")) {
+          take(e.forward_thread, value);
         }
         break;
       case 'I':
@@ -185,6 +204,16 @@ class walker {
           whole_value(e.shapes, value);
         } else if (is(key, "Input type")) {
           whole_value(e.types, value);
+        }
+        break;
+      case 'P':
+        if (is(key, "Profiler Event Index")) {
+          take(e.order, value);
+        }
+        break;
+      case 'S':
+        if (is(key, "Sequence number")) {
+          take(e.sequence, value);
         }
         break;
       case 'b':

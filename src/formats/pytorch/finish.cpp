@@ -86,18 +86,21 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   trace_.clock = rows_ ? "XLA, " : "Kineto, ";
   trace_.clock += below_microsecond_ ? "microseconds with 3 decimals" : "whole microseconds";
   trace_.clock_error = below_microsecond_ || empty_ ? 0 : 1000;
-  shift(about.base_time);
+  const time_ns moved = shift(about.base_time);
   renumber();
+  operators_.write(trace_, moved);
   complete_threads();
   complete_devices();
   join_calls_to_ranges(trace_);
+  join_operators_to_ranges(trace_);
+  count_work(trace_, losses_);
   describe(about, path, unread);
   losses_.write(trace_, path);
   return std::move(trace_);
 }
 
 /// Makes times relative to a base absolute again, so that traces of several ranks share their clock.
-void builder::shift(std::string_view base_time) {
+time_ns builder::shift(std::string_view base_time) {
   constexpr time_ns limit = std::int64_t{1} << 62U;
   number base = base_time.empty() ? number{0, number_state::good} : scaled(base_time, 0);
   const bool fits = base.state == number_state::good && base.value > -limit && base.value < limit &&
@@ -116,6 +119,7 @@ void builder::shift(std::string_view base_time) {
   annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
   trace_.begin = empty_ ? 0 : first_ + base.value;
   trace_.end = empty_ ? 0 : last_ + base.value;
+  return base.value;
 }
 
 /// Correlation ids into 32 bits: as they are where they fit, else numbered in order of appearance.
@@ -193,6 +197,7 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   if (annotations_.ignored() > 0) {
     list("annotations ignored", annotations_.ignored());
   }
+  list("operators", operators_.size());
   list("events of other kinds, not read", unread);
   trace_.collectors.push_back(std::move(status));
 }

@@ -46,6 +46,10 @@ enum class lost : std::uint8_t {
   unknown_atom_pass,
   invalid_base_time,
   invalid_device,
+  invalid_inputs,
+  invalid_memory,
+  absurd_work,
+  untold_work,
   count_
 };
 

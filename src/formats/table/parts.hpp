@@ -46,6 +46,9 @@ std::string sections(const report& r, const table_options& options, const style&
 /// One row a phase, and requests.
 std::string phases(const report& r, const table_options& options, const style& s);
 
+/// One row an operator.
+std::string operators(const report& r, const table_options& options, const style& s);
+
 }  // namespace varve::table
 
 #endif  // VARVE_FORMATS_TABLE_PARTS_HPP

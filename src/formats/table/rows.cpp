@@ -144,6 +144,7 @@ const char* name_of(view by) {
       return "category";
     case view::layer:
     case view::phase:
+    case view::operators:
       break;
   }
   return "layer";

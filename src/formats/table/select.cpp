@@ -46,6 +46,7 @@ const std::vector<row>& rows_of(const report& r, view by) noexcept {
       return r.categories;
     case view::layer:
     case view::phase:
+    case view::operators:
       break;
   }
   return r.layers;
@@ -311,6 +312,12 @@ double sort_value(const row& r, sort_key key) noexcept {
       return static_cast<double>(m.launch_time);
     case sort_key::starved:
       return starved_sum(m.starved);
+    case sort_key::self_gpu_time:
+      return static_cast<double>(r.exclusive.gpu_time);
+    case sort_key::cpu_time:
+      return static_cast<double>(r.inclusive.host_time);
+    case sort_key::self_cpu_time:
+      return static_cast<double>(r.exclusive.host_time);
     case sort_key::order:
       break;
   }
