@@ -83,6 +83,9 @@ void builder::add_activity(const event& e, interval when) {
   }
   trace_.add_activity(a);
   activity_correlations_.push_back(correlation_of(e));
+  if (a.kind == activity_kind::kernel) {
+    collectives_.add_kernel(trace_, e, a.name, e.collective.empty() ? none : name_of(e.collective), losses_);
+  }
 }
 
 void builder::add_call(const event& e, interval when) {

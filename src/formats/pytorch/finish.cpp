@@ -172,6 +172,12 @@ void builder::describe(const header& about, const std::string& path, std::uint64
     run += " of " + word(about.world_size);
   }
   append(run, "backend", word(about.backend));
+  constexpr std::uint64_t most_ranks = std::numeric_limits<std::int32_t>::max();
+  if (const auto rank = whole(about.rank, most_ranks)) {
+    trace_.rank = static_cast<std::int32_t>(*rank);
+  }
+  trace_.world_size = static_cast<std::int32_t>(whole(about.world_size, most_ranks).value_or(0));
+  trace_.backend = word(about.backend);
   trace_.source = run.empty() ? path : path + " (" + run + ")";
 
   collector_status status;

@@ -37,7 +37,7 @@ std::string print(const report& r, const table_options& options, bool host_only)
   }
   out += options.by == view::phase ? table::phases(r, options, s) : table::sections(r, options, s);
   if (options.header) {
-    out += table::quality(r, s);
+    out += table::collectives(r, s) + table::quality(r, s);
   }
   return out;
 }
