@@ -218,20 +218,28 @@ struct VARVE_API activity_columns {
   void reserve(std::size_t n);
 };
 
-/// An operator of a framework by its name and what it was called with.
-struct operator_kind {
-  std::uint32_t name = none;    ///< "aten::mm", in trace::strings
-  std::uint32_t shapes = none;  ///< its inputs' sizes as recorded, "[[16, 64], [64, 8]]", in trace::strings
-  std::uint32_t types = none;   ///< their types, likewise
-  work declared;                ///< of one call, from sizes and types; all zero where that is not known
+enum class operator_source : std::uint8_t {
+  operation,         ///< of the framework: "aten::mm"
+  annotation,        ///< of the user, under its full name
+  overhead,          ///< of the profiler itself, on a thread that is not known
+  device_annotation  ///< the span on a device of what was launched in an annotation
 };
 
-/// Calls of operators, one column a field; parents before children.
+/// An operator by its name and what it was called with.
+struct operator_kind {
+  std::uint32_t name = none;    ///< in trace::strings
+  std::uint32_t shapes = none;  ///< of its inputs, "[[16, 64], [64, 8]]", in trace::strings; or none
+  std::uint32_t types = none;   ///< of its inputs, as recorded, likewise
+  operator_source source = operator_source::operation;
+  work declared;  ///< of one call, from shapes and types; empty where that is not known
+};
+
+/// Calls of operators, one column a field: threads one after the other, on each by begin, outer before inner.
 struct VARVE_API operator_columns {
   std::vector<time_ns> begin;
   std::vector<time_ns> end;
   std::vector<std::uint32_t> kind;    ///< in trace::operator_kinds
-  std::vector<std::uint32_t> parent;  ///< the operator around it on its thread, or none
+  std::vector<std::uint32_t> parent;  ///< the operator or annotation around it on its thread, or none
   std::vector<std::uint32_t> range;   ///< innermost range around it, or none
   std::vector<std::uint16_t> thread;
 
@@ -253,6 +261,13 @@ struct elsewhere_counts {
   std::uint64_t by_forward = 0;   ///< backward work, by the forward operator that it is of
   std::uint64_t backward = 0;     ///< backward work of which only that is known, by the pass that was open
   std::uint64_t by_pass = 0;      ///< by the one pass of their process that was open: an inference
+};
+
+/// Memory that an allocator of the framework handed out, or took back.
+struct memory_event {
+  time_ns at = 0;
+  std::int64_t bytes = 0;  ///< negative: taken back
+  bool on_device = false;
 };
 
 /// Something that was dropped, unmatched or repaired, and how often. Nothing is lost silently.
@@ -314,7 +329,10 @@ struct VARVE_API trace {
 
   std::vector<operator_kind> operator_kinds;
   operator_columns operators;
-  std::vector<std::uint32_t> operator_of_call;  ///< by call: in operators, or none; empty without operators
+  std::vector<memory_event> memory_events;      ///< by time
+  std::vector<std::uint32_t> operator_of_call;  ///< the innermost around it, or none; empty without operators
+  std::vector<std::uint32_t> operator_of_activity;  ///< likewise, of the launch
+  std::vector<std::uint32_t> call_names;            ///< of calls, in strings; empty without operators
 
   std::vector<collective> collectives;  ///< at most one an activity
   elsewhere_counts elsewhere;
@@ -354,6 +372,8 @@ struct VARVE_API trace {
 /// Sets the range of every call that has none to the innermost range on the call's thread whose
 /// interval holds the middle of the call. For sources that join markers and launches by time.
 VARVE_API void join_calls_to_ranges(trace& t);
+/// The same for operators and annotations.
+VARVE_API void join_operators_to_ranges(trace& t);
 
 /// "decode / layer 3 / attention": the path's steps, outermost first, with `separator` between them.
 VARVE_API std::string label_text(const trace& t, std::uint32_t label, std::string_view separator = " / ");

@@ -10,6 +10,7 @@
 #include "formats/pytorch/collectives.hpp"
 #include "formats/pytorch/event.hpp"
 #include "formats/pytorch/losses.hpp"
+#include "formats/pytorch/operators.hpp"
 
 #include <varve/trace.hpp>
 
@@ -32,6 +33,7 @@ class builder {
 
   /// An event with a begin and a duration, of a kind that is read.
   void add(const event& e);
+  void add_memory(const event& e);
   /// The name of a thread or process.
   void add_name(const event& e);
   void add(const device_properties& device);
@@ -85,6 +87,7 @@ class builder {
   trace trace_;
   annotations annotations_;
   collectives collectives_;
+  operators operators_;
   std::vector<std::uint64_t> call_correlations_;
   std::vector<std::uint64_t> activity_correlations_;
   std::uint64_t widest_correlation_ = 0;
@@ -96,7 +99,11 @@ class builder {
   std::int64_t total_bytes_ = 0;
 
   std::unordered_map<std::string_view, std::uint32_t> names_;  // raw token to string
-  std::unordered_map<std::string_view, call_kind> calls_;      // raw token to kind
+  struct called {
+    std::uint32_t name = none;
+    call_kind kind = call_kind::other;
+  };
+  std::unordered_map<std::string_view, called> calls_;  // by raw token
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
   std::unordered_map<thread_key, std::string, thread_hash> thread_names_;
   std::unordered_map<std::uint32_t, std::string> process_names_;

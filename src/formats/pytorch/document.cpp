@@ -190,7 +190,9 @@ class walker {
       phases_ += e.phase.empty() ? 0U : 1U;
       if (e.phase == "\"M\"") {
         to_.add_name(e);
-      } else if (e.kind == category::unread || e.kind == category::operation) {
+      } else if (e.kind == category::instant && e.phase == "\"i\"" && e.name == "\"[memory]\"") {
+        to_.add_memory(e);
+      } else if (e.kind == category::unread || e.kind == category::instant) {
         ++out_.unread;
       } else if (e.phase != "\"X\"") {
         losses_.add(lost::incomplete_phase);
@@ -272,6 +274,11 @@ class walker {
 
   void argument(const char* key, json::value& value, event& e) {
     switch (key[0]) {
+      case 'B':
+        if (is(key, "Bytes")) {
+          take(e.bytes, value);
+        }
+        break;
       case 'C':
         if (is(key, "Concrete Inputs")) {
           whole_value(e.values, value);
@@ -279,9 +286,21 @@ class walker {
           take(e.collective, value);
         }
         break;
+      case 'D':
+        if (is(key, "Device Type")) {
+          take(e.device_type, value);
+        }
+        break;
       case 'E':
         if (is(key, "External id")) {
           take(e.external, value);
+        } else if (is(key, "Ev Idx")) {
+          take(e.order, value);
+        }
+        break;
+      case 'F':
+        if (is(key, "Fwd thread id")) {
+          take(e.forward_thread, value);
         }
         break;
       case 'I':
@@ -301,6 +320,16 @@ class walker {
       case 'O':
         if (is(key, "Out msg nelems") || is(key, "Out msg size")) {
           take(e.elements_out, value);
+        }
+        break;
+      case 'P':
+        if (is(key, "Profiler Event Index")) {
+          take(e.order, value);
+        }
+        break;
+      case 'S':
+        if (is(key, "Sequence number")) {
+          take(e.sequence, value);
         }
         break;
       case 'b':

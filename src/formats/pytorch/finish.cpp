@@ -90,6 +90,8 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   complete_threads();
   complete_devices();
   join_calls_to_ranges(trace_);
+  join_operators_to_ranges(trace_);
+  count_work(trace_, losses_);
   describe(about, path, unread);
   losses_.write(trace_, path);
   return std::move(trace_);
@@ -113,6 +115,7 @@ void builder::shift(std::string_view base_time) {
   }
   // Begin and duration are each up to one clock error off.
   annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
+  operators_.write(trace_, base.value);
   trace_.begin = empty_ ? 0 : first_ + base.value;
   trace_.end = empty_ ? 0 : last_ + base.value;
 }
@@ -195,6 +198,7 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   list("sets", sets_);
   list("calls", trace_.calls.size());
   list("annotations", annotations_.size());
+  list("operators", operators_.size());
   list("events of other kinds, not read", unread);
   trace_.collectors.push_back(std::move(status));
 }

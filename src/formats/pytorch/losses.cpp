@@ -60,6 +60,12 @@ std::string_view text(lost what) noexcept {
       return "invalid baseTimeNanoseconds: times stay relative";
     case lost::invalid_device:
       return "invalid entries of deviceProperties: left out";
+    case lost::invalid_inputs:
+      return "kinds of operators whose inputs' shapes or types are invalid: taken as unknown";
+    case lost::invalid_memory:
+      return "records of memory with an invalid size, device or time: left out";
+    case lost::absurd_work:
+      return "operators beyond 4e18 FLOPs or bytes in all: their work is left out";
     case lost::count_:
       break;
   }

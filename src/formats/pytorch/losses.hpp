@@ -42,6 +42,9 @@ enum class lost : std::uint8_t {
   crossing_annotation,
   invalid_base_time,
   invalid_device,
+  invalid_inputs,
+  invalid_memory,
+  absurd_work,
   count_
 };
 
