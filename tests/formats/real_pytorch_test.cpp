@@ -144,7 +144,9 @@ struct facts {
       }
       std::set<std::string> names;
       for (std::uint32_t r = t.calls.range[call]; r != varve::none; r = t.ranges[r].parent) {
-        names.insert(name_of(t, t.ranges[r]));
+        if (t.ranges[r].kind != varve::range_kind::layer) {
+          names.insert(name_of(t, t.ranges[r]));
+        }
       }
       for (const std::string& name : names) {
         by_annotation[name].push_back(when);
@@ -175,6 +177,10 @@ struct facts {
     latency_min = latencies.empty() ? 0 : *std::min_element(latencies.begin(), latencies.end());
     latency_negative = std::count_if(latencies.begin(), latencies.end(), [](time_ns l) { return l < 0; });
     for (const varve::range& r : t.ranges) {
+      if (r.kind == varve::range_kind::layer) {
+        ++modules;
+        continue;
+      }
       ++annotations[name_of(t, r)].instances;
       ++annotation_events;
     }
@@ -213,6 +219,7 @@ struct facts {
   time_ns latency_min = 0;
   std::int64_t latency_negative = 0;
   std::int64_t annotation_events = 0;
+  std::int64_t modules = 0;  // calls of them; real_modules_test.cpp looks closer
   std::map<std::string, annotation_facts> annotations;
 };
 
@@ -276,6 +283,9 @@ void expect_analyzed_alike(const varve::trace& t, const facts& f) {
   std::map<std::string, annotation_facts> labels;
   std::set<std::string> with_copies;
   for (const varve::row& row : r.labels) {
+    if (row.kind == varve::range_kind::layer) {
+      continue;
+    }
     annotation_facts& label = labels[row.label];
     label.sum += row.inclusive.kernel_time;
     label.length += row.inclusive.gpu_time;
@@ -345,6 +355,7 @@ TEST_F(real_pytorch, h100_transformer_block) {
   EXPECT_EQ(f.latency_min, 7000);
   EXPECT_EQ(f.latency_negative, 0);
   EXPECT_EQ(f.annotation_events, 18);
+  EXPECT_EQ(f.modules, 33);
   EXPECT_EQ(f.annotations.size(), 8U);
   EXPECT_EQ(f.annotations["Model Forward Pass"], (annotation_facts{390'000, 390'000, 48, 3}));
   EXPECT_EQ(f.annotations["Self-Attention"], (annotation_facts{186'000, 186'000, 27, 3}));
@@ -380,6 +391,7 @@ TEST_F(real_pytorch, h100_qwen_whose_first_kernels_were_launched_before_the_wind
   EXPECT_EQ(f.latency_min, 4825);
   EXPECT_EQ(f.latency_negative, 0);
   EXPECT_EQ(f.annotation_events, 1);
+  EXPECT_EQ(f.modules, 316);
   EXPECT_EQ(f.annotations["ProfilerStep#6"], (annotation_facts{31'760'058, 31'760'058, 1029, 1}));
   expect_analyzed_alike(t, f);
   // 1465 − 1029 kernels, and 241 sets of which 168 were called in the window.
@@ -415,6 +427,7 @@ TEST_F(real_pytorch, b200_vllm_prefill_whose_kernels_overlap_on_one_stream) {
   EXPECT_EQ(f.latency_min, 7723);
   EXPECT_EQ(f.latency_negative, 0);
   EXPECT_EQ(f.annotation_events, 3);
+  EXPECT_EQ(f.modules, 436);
   EXPECT_EQ(f.annotations.size(), 3U);
   EXPECT_EQ(f.annotations["execute_context_1(888_788544)_generation_0(0)"],
             (annotation_facts{10'862'916, 10'793'638, 768, 1}));
