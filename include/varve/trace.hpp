@@ -116,6 +116,7 @@ struct range {
   range_kind kind = range_kind::layer;
   bool clipped_begin = false;  ///< was open before the session began: `begin` is the session's
   bool clipped_end = false;    ///< was still open at the end of its thread or of the session
+  bool derived = false;        ///< nobody marked it: made for what was launched in it on another thread
 };
 
 /// A number that a pass carries (varve_attribute), as last set.

@@ -56,8 +56,12 @@ void builder::add(const event& e) {
       operators_.add(trace_, operator_source::annotation, e, name, thread, when->begin, when->end, losses_);
     }
   } else if (e.kind == category::operation) {
-    operators_.add(trace_, operator_source::operation, e, name_of(e.name), thread_of(e), when->begin,
-                   when->end, losses_);
+    const std::uint16_t thread = thread_of(e);
+    operators_.add(trace_, operator_source::operation, e, name_of(e.name), thread, when->begin, when->end,
+                   losses_);
+    if (!e.collective.empty()) {
+      collectives_.add_operator(e, name_of(e.collective), thread, when->begin, when->end, losses_);
+    }
   } else if (e.kind == category::overhead || e.kind == category::device_annotation) {
     const bool overhead = e.kind == category::overhead;
     operators_.add(trace_, overhead ? operator_source::overhead : operator_source::device_annotation, e,

@@ -251,11 +251,14 @@ void collectives::complete(const trace& t, std::uint32_t call, collective& c) co
   }
 }
 
-void collectives::write(trace& t, time_ns shift) {
+void collectives::shift(time_ns by) {
   for (host_call& o : operators_) {
-    o.begin += shift;
-    o.end += shift;
+    o.begin += by;
+    o.end += by;
   }
+}
+
+void collectives::write(trace& t) {
   std::sort(operators_.begin(), operators_.end(), [](const host_call& a, const host_call& b) {
     return std::tuple{a.thread, a.begin, -a.end} < std::tuple{b.thread, b.begin, -b.end};
   });

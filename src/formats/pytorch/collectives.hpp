@@ -39,8 +39,10 @@ class collectives {
   void add_operator(const event& e, std::uint32_t called, std::uint16_t thread, time_ns begin, time_ns end,
                     loss_counts& losses);
 
-  /// Fills `t.collectives` once its calls and operators are there, which were moved by `shift`.
-  void write(trace& t, time_ns shift);
+  /// Moves the times of operators.
+  void shift(time_ns by);
+  /// Fills `t.collectives` once its calls and operators are there.
+  void write(trace& t);
 
  private:
   struct host_call {

@@ -4,6 +4,7 @@
 // The second half of the builder: what can only be done when all events are in.
 #include "formats/input/json_text.hpp"
 #include "formats/pytorch/builder.hpp"
+#include "formats/pytorch/elsewhere.hpp"
 #include "formats/pytorch/number.hpp"
 
 #include <algorithm>
@@ -91,6 +92,8 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   complete_devices();
   join_calls_to_ranges(trace_);
   join_operators_to_ranges(trace_);
+  attribute_elsewhere(trace_, operators_.sequences());
+  collectives_.write(trace_);
   count_work(trace_, losses_);
   describe(about, path, unread);
   losses_.write(trace_, path);
@@ -116,6 +119,7 @@ void builder::shift(std::string_view base_time) {
   // Begin and duration are each up to one clock error off.
   annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
   operators_.write(trace_, base.value);
+  collectives_.shift(base.value);
   trace_.begin = empty_ ? 0 : first_ + base.value;
   trace_.end = empty_ ? 0 : last_ + base.value;
 }

@@ -60,8 +60,8 @@ std::string collectives(const report& r, const style& s) {
           {"GPU time", 100},
           {"exposed", 95},
           {"avg", 65},
-          {"algorithm", 80},
-          {"bus", 85}}};
+          {"algbw", 80},
+          {"busbw", 85}}};
   std::vector<grid_row> rows;
   rows.reserve(order.size());
   for (const collective_row* c : order) {
