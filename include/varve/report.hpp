@@ -84,9 +84,10 @@ struct measures {
   std::int64_t copies = 0;
   std::int64_t sets = 0;
   std::int64_t copy_bytes = 0;
-  starved_time starved;    ///< of the gaps that these activities ended
-  time_ns device_gap = 0;  ///< likewise
-  work declared;           ///< by the engine, summed over calls
+  std::int64_t collective_bytes = 0;  ///< of collectives' messages, as far as their sizes are known
+  starved_time starved;               ///< of the gaps that these activities ended
+  time_ns device_gap = 0;             ///< likewise
+  work declared;                      ///< by the engine, summed over calls
   std::int64_t calls_with_work = 0;
 };
 
@@ -136,6 +137,24 @@ struct phase_row {
   [[nodiscard]] double overhead_ratio() const noexcept {
     return partition.busy() > 0 ? static_cast<double>(wall) / static_cast<double>(partition.busy()) : 0.0;
   }
+};
+
+/// Collectives of one name among one number of ranks, in one kind of pass on one device.
+struct collective_row {
+  std::string name;  ///< "all-reduce", "all-gather", "reduce-scatter", "all-to-all", …, or as recorded
+  std::int64_t ranks = 0;  ///< that took part; 0 when unknown
+  std::string phase;       ///< kind of pass; empty outside any
+  std::string model;
+  std::uint32_t device = 0;
+  std::string batch;
+  std::int64_t calls = 0;
+  std::int64_t sized_calls = 0;    ///< of these, calls whose message's size is known
+  std::int64_t bytes = 0;          ///< of the messages: of a call the larger of what the rank gave and got
+  time_ns gpu_time = 0;            ///< union; takes in what the rank waited for others
+  time_ns exposed_time = 0;        ///< instants of it in which no compute ran
+  time_ns sized_time = 0;          ///< sum of the durations of the sized calls
+  double algorithm_bandwidth = 0;  ///< bytes ÷ sized_time, in bytes a second; 0 when unknown
+  double bus_bandwidth = 0;        ///< that × what each link carries of a message by NCCL's formula
 };
 
 /// One device over the whole trace.
@@ -209,7 +228,11 @@ struct report_quality {
   std::int64_t graph_launches_without_kernels = 0;
   std::int64_t graph_launches_short = 0;  ///< with fewer activities than their siblings
   std::int64_t clipped_ranges = 0;        ///< open at the session's begin or end
-  bool implicit_pass = false;             ///< no passes marked: the whole trace is taken as one
+  std::int64_t calls_by_operator = 0;  ///< calls whose range was found on another thread, by their operator
+  std::int64_t calls_by_forward = 0;   ///< likewise, by the forward operator of their backward operator
+  std::int64_t calls_backward = 0;     ///< backward calls of which only the pass was found
+  std::int64_t calls_by_pass = 0;  ///< calls in the one pass that was open on another thread: an inference
+  bool implicit_pass = false;      ///< no passes marked: the whole trace is taken as one
   pass_inference inferred_passes =
       pass_inference::not_inferred;  ///< passes are not marked but inferred: from what
   bool steady = false;               ///< the steady view was asked for (analyze_options::steady)
@@ -235,6 +258,9 @@ struct row_query {
 
 struct VARVE_API report {
   std::string source;
+  std::int32_t rank = -1;       ///< of the process among those that work together; −1 when unknown
+  std::int32_t world_size = 0;  ///< how many those are; 0 when unknown
+  std::string backend;          ///< by which they communicate: "nccl"
   time_ns begin = 0;
   time_ns end = 0;
   std::optional<time_ns> unprofiled_wall;  ///< as given in analyze_options
@@ -244,6 +270,7 @@ struct VARVE_API report {
   std::vector<row> labels;      ///< by label name alone, wherever it stands and whatever its index; no tree
   std::vector<row> kernels;     ///< by kernel, copy or set name
   std::vector<row> categories;  ///< attention, linear, collective, copy, …
+  std::vector<collective_row> collectives;  ///< by name and number of ranks
   std::vector<request_row> requests;
   operator_tables operators;  ///< empty when the source knows none
   report_quality quality;
@@ -295,7 +322,7 @@ struct table_options {
   /// fifth together, the ten largest stay.
   double fold_below = 0.01;
   bool by_shape = false;  ///< operators apart for each set of shapes of their inputs
-  std::string filter;  ///< only rows whose path holds this text, whatever its case; none is folded then
+  std::string filter;     ///< only rows whose path holds this text, whatever its case; none is folded then
   /// Levels of the tree of layers to show, 0: all; what lies deeper counts for the rows above it. Absent:
   /// down to the parts of the blocks that the model repeats, where it does and neither `filter` nor `layers`
   /// is set.
@@ -311,6 +338,11 @@ struct table_options {
 /// The report as text, for people. Names are stripped of control characters. Throws std::invalid_argument,
 /// which says why, where table_options::layers is no such expression.
 [[nodiscard]] VARVE_API std::string to_table(const report& r, const table_options& options = {});
+/// Reports of several ranks side by side: what each one's devices did, and the time of each phase and of the
+/// rows that differ most, with their spread. Empty unless at least two reports name different ranks. Times
+/// are lengths on each rank's own clock; no times of different ranks are subtracted.
+[[nodiscard]] VARVE_API std::string to_ranks_table(const std::vector<report>& reports,
+                                                   const table_options& options = {});
 VARVE_API std::ostream& operator<<(std::ostream& out, const report& r);
 
 }  // namespace v0

@@ -116,6 +116,7 @@ struct range {
   range_kind kind = range_kind::layer;
   bool clipped_begin = false;  ///< was open before the session began: `begin` is the session's
   bool clipped_end = false;    ///< was still open at the end of its thread or of the session
+  bool derived = false;        ///< nobody marked it: made for what was launched in it on another thread
 };
 
 /// A number that a pass carries (varve_attribute), as last set.
@@ -246,6 +247,23 @@ struct VARVE_API operator_columns {
   [[nodiscard]] std::size_t size() const noexcept { return begin.size(); }
 };
 
+/// A collective operation as one rank's trace tells of it: what the kernel that ran it was called for.
+struct collective {
+  std::uint32_t activity = none;  ///< in trace::activities
+  std::uint32_t name = none;      ///< as recorded, "_allgather_base" or "nccl:all_reduce", in trace::strings
+  std::int64_t bytes_in = -1;     ///< of the message that this rank gave; −1 when unknown
+  std::int64_t bytes_out = -1;    ///< of the message that it got
+  std::uint32_t ranks = 0;        ///< that took part; 0 when unknown
+};
+
+/// Calls whose range was found on another thread than their own.
+struct elsewhere_counts {
+  std::uint64_t by_operator = 0;  ///< the operator that they belong to lies in a range
+  std::uint64_t by_forward = 0;   ///< backward work, by the forward operator that it is of
+  std::uint64_t backward = 0;     ///< backward work of which only that is known, by the pass that was open
+  std::uint64_t by_pass = 0;      ///< by the one pass of their process that was open: an inference
+};
+
 /// Memory that an allocator of the framework handed out, or took back.
 struct memory_event {
   time_ns at = 0;
@@ -324,6 +342,9 @@ struct VARVE_API trace {
   std::vector<std::uint32_t> operator_of_activity;  ///< likewise, of the launch
   std::vector<std::uint32_t> call_names;            ///< of calls, in strings; empty without operators
 
+  std::vector<collective> collectives;  ///< at most one an activity
+  elsewhere_counts elsewhere;
+
   std::vector<thread_info> threads;
   std::vector<stream_info> streams;
   std::vector<device_info> devices;
@@ -331,10 +352,13 @@ struct VARVE_API trace {
   std::vector<loss> losses;
   std::vector<collector_status> collectors;
 
-  std::string source;       ///< "session", or the file's name
-  std::string clock;        ///< name of the clock behind the times
-  time_ns clock_error = 0;  ///< bound on the disagreement of host and device times; 0: one clock
-  time_ns begin = 0;        ///< of the recorded window
+  std::string source;           ///< "session", or the file's name
+  std::int32_t rank = -1;       ///< of the process among those that work together; −1 when unknown
+  std::int32_t world_size = 0;  ///< how many those are; 0 when unknown
+  std::string backend;          ///< by which they communicate: "nccl"
+  std::string clock;            ///< name of the clock behind the times
+  time_ns clock_error = 0;      ///< bound on the disagreement of host and device times; 0: one clock
+  time_ns begin = 0;            ///< of the recorded window
   time_ns end = 0;
   time_ns own_overhead = 0;  ///< host time that varve itself took on the engine's threads, estimated
   pass_inference inferred_passes = pass_inference::not_inferred;

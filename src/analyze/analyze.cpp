@@ -5,6 +5,7 @@
 #include "analyze/activities.hpp"
 #include "analyze/assemble.hpp"
 #include "analyze/calls.hpp"
+#include "analyze/collectives.hpp"
 #include "analyze/host.hpp"
 #include "analyze/operators.hpp"
 #include "analyze/repair.hpp"
@@ -14,6 +15,9 @@
 #include "analyze/wall.hpp"
 
 #include <varve/report.hpp>
+
+#include <algorithm>
+#include <limits>
 
 namespace varve {
 inline namespace v0 {
@@ -54,6 +58,14 @@ void describe_source(const trace& t, report_quality& q) {
   q.clock = t.clock;
   q.clock_error = t.clock_error;
   q.own_overhead = t.own_overhead;
+  const auto number = [](std::uint64_t n) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::int64_t>(std::min(n, most));
+  };
+  q.calls_by_operator = number(t.elsewhere.by_operator);
+  q.calls_by_forward = number(t.elsewhere.by_forward);
+  q.calls_backward = number(t.elsewhere.backward);
+  q.calls_by_pass = number(t.elsewhere.by_pass);
 }
 
 void add_losses(const repairs& repaired, const structure& s, const call_index& calls,
@@ -79,6 +91,9 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   report out;
   structure marks = read_structure(t, options);
   out.source = t.source;
+  out.rank = t.rank;
+  out.world_size = t.world_size;
+  out.backend = t.backend;
   out.begin = marks.window.begin;
   out.end = marks.window.end;
   out.unprofiled_wall = options.unprofiled_wall;
@@ -105,6 +120,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   for (std::uint32_t k = 0; k < rows.kernels.size(); ++k) {
     rows.flush_shape(k);
   }
+  out.collectives = count_collectives(t, marks, activities, sweep, rows);
   const std::vector<std::uint32_t> graph_rows = count_host(t, marks, calls, activities, rows, quality);
   quality.attributed = attributed_share(rows);
 

@@ -72,16 +72,20 @@ int run(const report_arguments& asked) {
   const bool several = asked.files.size() > 1;
   int code = success;
   bool first = true;
+  std::vector<report> ranks;
   std::string collected;  // a file's output waits until all inputs are read: it may be one of them
   for (const std::string& path : asked.files) {
     std::string text;
     try {
-      const report r = read(path, asked.analysis, asked.rules);
+      report r = read(path, asked.analysis, asked.rules);
       if (asked.json) {
         text = to_json(r) + '\n';
       } else {
         const bool named = !several || r.source == path;
         text = (first ? "" : "\n") + (named ? "" : table::printable(path) + ":\n") + to_table(r, options);
+        if (several && asked.table.header) {
+          ranks.push_back(std::move(r));
+        }
       }
       first = false;
     } catch (const error& e) {
@@ -95,6 +99,13 @@ int run(const report_arguments& asked) {
       write_standard_output(text);
     } else {
       collected += text;
+    }
+  }
+  if (const std::string together = to_ranks_table(ranks, options); !together.empty()) {
+    if (asked.output.empty()) {
+      write_standard_output('\n' + together);
+    } else {
+      collected += '\n' + together;
     }
   }
   if (!collected.empty()) {

@@ -96,6 +96,7 @@ void fields(Archive& a, is<measures> auto& m) {
   a("copies", m.copies);
   a("sets", m.sets);
   a("copy_bytes", m.copy_bytes);
+  a("collective_bytes", m.collective_bytes);
   a("starved", m.starved);
   a("device_gap", m.device_gap);
   a("declared", m.declared);
@@ -150,6 +151,24 @@ void fields(Archive& a, is<phase_row> auto& p) {
   a("total", p.total);
   a("launch_latency", p.launch_latency);
   a("queue_delay", p.queue_delay);
+}
+
+template <class Archive>
+void fields(Archive& a, is<collective_row> auto& c) {
+  a("name", c.name);
+  a("ranks", c.ranks);
+  a("phase", c.phase);
+  a("model", c.model);
+  a("device", c.device);
+  a("batch", c.batch);
+  a("calls", c.calls);
+  a("sized_calls", c.sized_calls);
+  a("bytes", c.bytes);
+  a("gpu_time", c.gpu_time);
+  a("exposed_time", c.exposed_time);
+  a("sized_time", c.sized_time);
+  a("algorithm_bandwidth", c.algorithm_bandwidth);
+  a("bus_bandwidth", c.bus_bandwidth);
 }
 
 template <class Archive>
@@ -229,6 +248,10 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("graph_launches_without_kernels", q.graph_launches_without_kernels);
   a("graph_launches_short", q.graph_launches_short);
   a("clipped_ranges", q.clipped_ranges);
+  a("calls_by_operator", q.calls_by_operator);
+  a("calls_by_forward", q.calls_by_forward);
+  a("calls_backward", q.calls_backward);
+  a("calls_by_pass", q.calls_by_pass);
   a("implicit_pass", q.implicit_pass);
   a("inferred_passes", q.inferred_passes);
   a("steady", q.steady);
@@ -271,6 +294,9 @@ void fields(Archive& a, is<operator_tables> auto& o) {
 template <class Archive>
 void fields(Archive& a, is<report> auto& r) {
   a("source", r.source);
+  a("rank", r.rank);
+  a("world_size", r.world_size);
+  a("backend", r.backend);
   a("begin", r.begin);
   a("end", r.end);
   a("unprofiled_wall", r.unprofiled_wall);
@@ -280,6 +306,7 @@ void fields(Archive& a, is<report> auto& r) {
   a("labels", r.labels);
   a("kernels", r.kernels);
   a("categories", r.categories);
+  a("collectives", r.collectives);
   a("requests", r.requests);
   a("operators", r.operators);
   a("quality", r.quality);

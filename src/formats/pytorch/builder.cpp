@@ -56,8 +56,12 @@ void builder::add(const event& e) {
       operators_.add(trace_, operator_source::annotation, e, name, thread, when->begin, when->end, losses_);
     }
   } else if (e.kind == category::operation) {
-    operators_.add(trace_, operator_source::operation, e, name_of(e.name), thread_of(e), when->begin,
-                   when->end, losses_);
+    const std::uint16_t thread = thread_of(e);
+    operators_.add(trace_, operator_source::operation, e, name_of(e.name), thread, when->begin, when->end,
+                   losses_);
+    if (!e.collective.empty()) {
+      collectives_.add_operator(e, name_of(e.collective), thread, when->begin, when->end, losses_);
+    }
   } else if (e.kind == category::overhead || e.kind == category::device_annotation) {
     const bool overhead = e.kind == category::overhead;
     operators_.add(trace_, overhead ? operator_source::overhead : operator_source::device_annotation, e,
@@ -95,6 +99,9 @@ void builder::add_activity(const event& e, interval when) {
   operators_.add_activity(trace_.activities.size(), e);
   trace_.add_activity(a);
   activity_correlations_.push_back(correlation_of(e));
+  if (a.kind == activity_kind::kernel) {
+    collectives_.add_kernel(trace_, e, a.name, e.collective.empty() ? none : name_of(e.collective), losses_);
+  }
 }
 
 void builder::add_call(const event& e, interval when) {

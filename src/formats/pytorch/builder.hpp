@@ -7,6 +7,7 @@
 #define VARVE_FORMATS_PYTORCH_BUILDER_HPP
 
 #include "formats/pytorch/annotations.hpp"
+#include "formats/pytorch/collectives.hpp"
 #include "formats/pytorch/event.hpp"
 #include "formats/pytorch/losses.hpp"
 #include "formats/pytorch/operators.hpp"
@@ -88,6 +89,7 @@ class builder {
   loss_counts& losses_;
   trace trace_;
   annotations annotations_;
+  collectives collectives_;
   operators operators_;
   std::vector<std::uint64_t> call_correlations_;
   std::vector<std::uint64_t> activity_correlations_;

@@ -180,6 +180,8 @@ class walker {
       case 'C':
         if (is(key, "Concrete Inputs")) {
           whole_value(e.values, value);
+        } else if (is(key, "Collective name")) {
+          take(e.collective, value);
         }
         break;
       case 'D':
@@ -204,6 +206,18 @@ class walker {
           whole_value(e.shapes, value);
         } else if (is(key, "Input type")) {
           whole_value(e.types, value);
+        } else if (is(key, "In msg nelems") || is(key, "In msg size")) {
+          take(e.elements_in, value);
+        }
+        break;
+      case 'G':
+        if (is(key, "Group size")) {
+          take(e.group_size, value);
+        }
+        break;
+      case 'O':
+        if (is(key, "Out msg nelems") || is(key, "Out msg size")) {
+          take(e.elements_out, value);
         }
         break;
       case 'P':
@@ -235,6 +249,8 @@ class walker {
       case 'd':
         if (is(key, "device")) {
           take(e.device, value);
+        } else if (is(key, "dtype")) {
+          take(e.data_type, value);
         }
         break;
       case 'e':

@@ -38,7 +38,7 @@ struct event {
   std::string_view shared_memory;
   std::string_view bytes;
   std::string_view node;
-  std::string_view details;   // "kernel_details" or "memcpy_details" of XLA
+  std::string_view details;         // "kernel_details" or "memcpy_details" of XLA
   std::string_view label;           // "name" of metadata
   std::string_view external;        // "External id", which joins operators to what they launched
   std::string_view shapes;          // "Input Dims", whole
@@ -48,6 +48,11 @@ struct event {
   std::string_view sequence;        // "Sequence number" of autograd
   std::string_view forward_thread;  // "Fwd thread id"
   std::string_view device_type;     // of memory
+  std::string_view collective;      // "Collective name"
+  std::string_view elements_in;     // "In msg nelems"
+  std::string_view elements_out;    // "Out msg nelems"
+  std::string_view data_type;       // "dtype"
+  std::string_view group_size;      // "Group size"
   extent grid;
   extent block;
 

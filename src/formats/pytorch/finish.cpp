@@ -4,6 +4,7 @@
 // The second half of the builder: what can only be done when all events are in.
 #include "formats/input/json_text.hpp"
 #include "formats/pytorch/builder.hpp"
+#include "formats/pytorch/elsewhere.hpp"
 #include "formats/pytorch/number.hpp"
 
 #include <algorithm>
@@ -93,6 +94,8 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   complete_devices();
   join_calls_to_ranges(trace_);
   join_operators_to_ranges(trace_);
+  attribute_elsewhere(trace_, operators_.sequences());
+  collectives_.write(trace_);
   count_work(trace_, losses_);
   describe(about, path, unread);
   losses_.write(trace_, path);
@@ -117,6 +120,7 @@ time_ns builder::shift(std::string_view base_time) {
   }
   // Begin and duration are each up to one clock error off.
   annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
+  collectives_.shift(base.value);
   trace_.begin = empty_ ? 0 : first_ + base.value;
   trace_.end = empty_ ? 0 : last_ + base.value;
   return base.value;
@@ -177,6 +181,12 @@ void builder::describe(const header& about, const std::string& path, std::uint64
     run += " of " + word(about.world_size);
   }
   append(run, "backend", word(about.backend));
+  constexpr std::uint64_t most_ranks = std::numeric_limits<std::int32_t>::max();
+  if (const auto rank = whole(about.rank, most_ranks)) {
+    trace_.rank = static_cast<std::int32_t>(*rank);
+  }
+  trace_.world_size = static_cast<std::int32_t>(whole(about.world_size, most_ranks).value_or(0));
+  trace_.backend = word(about.backend);
   trace_.source = run.empty() ? path : path + " (" + run + ")";
 
   collector_status status;

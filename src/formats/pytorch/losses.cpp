@@ -38,6 +38,8 @@ std::string_view text(lost what) noexcept {
       return "copies and sets with an invalid size: taken as unknown";
     case lost::invalid_node:
       return "invalid graph node ids: taken as none";
+    case lost::invalid_message:
+      return "invalid sizes of collectives' messages or groups: taken as unknown";
     case lost::invalid_arguments:
       return "events whose \"args\" are not a JSON object: taken as none";
     case lost::repeated_key:

@@ -31,6 +31,7 @@ enum class lost : std::uint8_t {
   invalid_shape,
   invalid_bytes,
   invalid_node,
+  invalid_message,
   invalid_arguments,
   repeated_key,
   long_name,

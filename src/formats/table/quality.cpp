@@ -91,6 +91,24 @@ void inference(const report_quality& q, sentences& out) {
   }
 }
 
+/// Calls whose range was found on another thread, and how sure that is.
+void elsewhere(const report_quality& q, sentences& out) {
+  const auto say = [&](std::int64_t n, std::string_view one, std::string_view many) {
+    if (n != 0) {
+      out.say(count(n) + ' ' + std::string{n == 1 ? one : many});
+    }
+  };
+  say(q.calls_by_operator, "call counts for the range around its operator, on another thread.",
+      "calls count for the ranges around their operators, on another thread.");
+  say(q.calls_by_forward, "backward call counts for \"backward\" and the layer of its forward operator.",
+      "backward calls count for \"backward\" and the layers of their forward operators.");
+  say(q.calls_backward, "backward call counts for \"backward\" alone: its forward operator is not known.",
+      "backward calls count for \"backward\" alone: their forward operators are not known.");
+  say(q.calls_by_pass,
+      "call on a thread without ranges counts for the pass that was open on another one: an inference.",
+      "calls on threads without ranges count for the pass that was open on another one: an inference.");
+}
+
 void damage(const report_quality& q, sentences& out) {
   out.warn_of(q.untimed, "activity has", "activities have",
               "no usable times: counted, but no time is added.");
@@ -173,6 +191,7 @@ std::string quality(const report& r, const style& s) {
         "The activities ran on the host's own cores, so idle time measures the operating system's scheduler "
         "too.");
   }
+  elsewhere(q, out);
   damage(q, out);
   sources(r, out);
   return s.bold("What the numbers rest on") + '\n' + out.text();

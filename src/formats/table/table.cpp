@@ -39,7 +39,7 @@ std::string print(const report& r, const table_options& options, bool host_only)
          : options.by == view::operators ? table::operators(r, options, s)
                                          : table::sections(r, options, s);
   if (options.header) {
-    out += table::quality(r, s);
+    out += table::collectives(r, s) + table::quality(r, s);
   }
   return out;
 }
