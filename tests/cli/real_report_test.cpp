@@ -90,10 +90,10 @@ std::size_t times(const std::string& text, const std::string& part) {
 // found by its name is shown however small: attention has 0.7 % of the GPU time.
 TEST_F(real_report, shows_the_blocks_of_a_model_and_their_parts) {
   const std::string table = run({"report", path("b200-vllm-prefill"), "--width", "140"}).out;
-  EXPECT_THAT(table,
-              AllOf(HasSubstr("\n  blocks   36 TransformerBlock of 312 µs, 97.0 % · in them MLPBlock 69.7 % "
-                              "· OAIAttention 26.3 % · RMSNorm 4.0 %\n"),
-                    HasSubstr("\n… 252 rows lie deeper and count for those above: --depth ")));
+  EXPECT_THAT(
+      table, AllOf(HasSubstr("\n  blocks   36 × TransformerBlock of 312 µs, 97.0 % · in them MLPBlock 69.7 % "
+                             "· OAIAttention 26.3 % · RMSNorm 4.0 %\n"),
+                   HasSubstr("\n… 252 rows lie deeper and count for those above: --depth ")));
   EXPECT_EQ(times(table, "─ TransformerBlock "), 36U);
   EXPECT_EQ(times(table, "─ MLPBlock "), 36U);
   EXPECT_EQ(times(table, "─ FusedMoE "), 0U);
