@@ -186,6 +186,10 @@ std::string quality(const report& r, const style& s) {
         "program did.");
   }
   inference(q, out);
+  if (r.operators.work_share > 0) {
+    out.say("FLOPs and bytes are from the shapes of operators' inputs, known for those that launched " +
+            percent(r.operators.work_share, 1) + " % of the GPU time.");
+  }
   if (q.live_cpu) {
     out.say(
         "The activities ran on the host's own cores, so idle time measures the operating system's scheduler "
