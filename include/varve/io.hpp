@@ -39,8 +39,9 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 /// Reads a PyTorch profiler (Kineto) trace, plain or gzip. Kernels, copies and sets become activities, calls
 /// of the runtime and the driver become calls, user annotations become ranges of kind op, nested by
 /// containment on each thread, and "ProfilerStep#7" becomes the pass ("ProfilerStep", 7). Calls are joined to
-/// ranges by thread and time. What cannot be taken as it is, is skipped or repaired, and counted in
-/// trace::losses.
+/// ranges by thread and time; those of threads without ranges by their operators, backward ones to derived
+/// ranges below "backward", else to the one pass that was open. What cannot be taken as it is, is skipped or
+/// repaired, and counted in trace::losses.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).
