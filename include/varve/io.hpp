@@ -61,7 +61,9 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 /// of the runtime and the driver become calls, user annotations become ranges nested by containment on each
 /// thread: passes where they are an engine's (docs/phases.md), else ops. Where none is a pass, passes are
 /// inferred if the trace repeats itself, and trace::inferred_passes says how. Calls are joined to ranges by
-/// thread and time. What cannot be taken as it is, is skipped or repaired, and counted in trace::losses.
+/// thread and time; those of threads without ranges by their operators, backward ones to derived ranges below
+/// "backward", else to the one pass that was open. What cannot be taken as it is, is skipped or repaired, and
+/// counted in trace::losses.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).
