@@ -42,6 +42,14 @@ void check(const varve::trace& t) {
     require(fits(t.activities.node[i], t.graph_nodes.size()));
     require(fits(t.activities.detail[i], kernel ? t.shapes.size() : t.bytes.size()));
   }
+  for (std::size_t i = 0; i < t.operators.size(); ++i) {
+    require(t.operators.begin[i] <= t.operators.end[i] && t.operators.kind[i] < t.operator_kinds.size());
+    require(t.operators.parent[i] == varve::none || t.operators.parent[i] < i);
+    require(fits(t.operators.range[i], t.ranges.size()));
+  }
+  for (const std::uint32_t operation : t.operator_of_call) {
+    require(fits(operation, t.operators.size()));
+  }
   for (const varve::loss& l : t.losses) {
     require(!l.what.empty() && l.count > 0);
   }
