@@ -65,8 +65,8 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 /// thread and time; those of threads without ranges by their operators, backward ones to derived ranges below
 /// "backward", else to the one pass that was open. What cannot be taken as it is, is skipped or repaired, and
 /// counted in trace::losses; a file that ends early is read up to its last whole event, and the losses say
-/// where that is. Traces of XLA have the same form and are read as far as they carry kernels and what launched
-/// them.
+/// where that is. Traces of XLA have the same form and are read as far as they carry kernels and what
+/// launched them.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).
