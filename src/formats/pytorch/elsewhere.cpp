@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/pytorch/elsewhere.hpp"
 
+#include "formats/pytorch/operator_around.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -222,7 +224,6 @@ class attribution {
   void place_calls();
   void reorder();
 
-  [[nodiscard]] std::uint32_t operator_at(std::uint16_t thread, time_ns when) const;
   place place_backward(std::uint32_t op, std::uint16_t thread, time_ns begin, time_ns end);
   std::uint32_t derive(std::uint32_t pass, std::uint16_t thread, std::uint32_t forward);
   std::uint32_t add_range(std::uint32_t parent, std::uint16_t thread, std::string_view name,
@@ -254,24 +255,6 @@ void attribution::find_passes() {
       holds_pass_[here.parent] = true;
     }
   }
-}
-
-/// The innermost operator or annotation that holds the instant.
-std::uint32_t attribution::operator_at(std::uint16_t thread, time_ns when) const {
-  const operator_columns& o = trace_.operators;
-  std::size_t low = 0;
-  for (std::size_t high = o.size(); low < high;) {
-    const std::size_t at = low + (high - low) / 2;
-    const bool before = o.thread[at] != thread ? o.thread[at] < thread : o.begin[at] <= when;
-    (before ? low : high) = before ? at + 1 : at;
-  }
-  std::uint32_t op = low == 0 || o.thread[low - 1] != thread ? none : static_cast<std::uint32_t>(low - 1);
-  for (std::size_t n = 0; op != none && o.end[op] < when; op = o.parent[op]) {
-    if (++n == most_ancestors) {
-      return none;
-    }
-  }
-  return op;
 }
 
 std::uint32_t attribution::add_range(std::uint32_t parent, std::uint16_t thread, std::string_view name,
@@ -368,7 +351,7 @@ void attribution::move_annotations() {
         here.thread == narrow_none) {
       continue;
     }
-    const std::uint32_t op = operator_at(here.thread, middle(here.begin, here.end));
+    const std::uint32_t op = operator_around(trace_.operators, here.thread, middle(here.begin, here.end));
     if (const place to = place_backward(op, here.thread, here.begin, here.end); to.range != none) {
       trace_.ranges[r].parent = to.range;
       moved_.emplace(r, to.by);
@@ -417,7 +400,7 @@ void attribution::place_calls() {
       found = {trace_.operators.range[linked], how::by_operator};
     } else {
       const time_ns at = middle(c.begin[i], c.end[i]);
-      found = place_backward(operator_at(c.thread[i], at), c.thread[i], at, at);
+      found = place_backward(operator_around(trace_.operators, c.thread[i], at), c.thread[i], at, at);
       if (found.range == none && counted && c.thread[i] < trace_.threads.size()) {
         found.range = passes_.at(trace_.threads[c.thread[i]].process, at);
         found.by = found.range != none ? how::by_pass : how::not_found;
