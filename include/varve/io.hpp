@@ -10,11 +10,13 @@
 #include <varve/report.hpp>
 #include <varve/trace.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace varve {
 inline namespace v0 {
@@ -30,6 +32,14 @@ struct read_options {
   std::uint64_t max_unpacked = std::uint64_t{4} << 30U;
   /// Called now and then with bytes done and in all (0: unknown). What it throws ends the reading.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
+  /// Traces that were recorded while graphs were captured (vLLM's capture_traces, SGLang's
+  /// graph_capture_profile), or folders of them (their .json and .json.gz files): they lend their modules to
+  /// the kernels of replayed graphs.
+  std::vector<std::string> captures{};
+  /// How many layers the model has: layers are inferred from repeated kernels of graphs only where as many
+  /// are found. 0: as many as there are modules of some class, or any number where no module is in the
+  /// traces.
+  std::size_t layers = 0;
 };
 
 /// What a file is, from its first bytes.
@@ -39,8 +49,10 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 /// Reads a PyTorch profiler (Kineto) trace, plain or gzip. Kernels, copies and sets become activities, calls
 /// of the runtime and the driver become calls, user annotations become ranges of kind op, nested by
 /// containment on each thread, and "ProfilerStep#7" becomes the pass ("ProfilerStep", 7). Calls are joined to
-/// ranges by thread and time. What cannot be taken as it is, is skipped or repaired, and counted in
-/// trace::losses.
+/// ranges by thread and time. Activities of graphs get nodes (trace::graph_nodes) with a label path: the
+/// module of a trace of the capture, a layer inferred from repeated kernels, or their place in the graph;
+/// which of these, graph_node::source says. What cannot be taken as it is, is skipped or repaired, and
+/// counted in trace::losses.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).
