@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace varve {
 inline namespace v0 {
@@ -49,8 +50,12 @@ void builder::add(const event& e) {
   if (e.kind == category::call) {
     add_call(e, *when);
   } else if (e.kind == category::annotation || e.kind == category::python) {
-    annotations_.add(trace_, name_of(e.name), e.kind == category::python, thread_of(e), when->begin,
-                     when->end);
+    const std::uint32_t name = name_of(e.name);
+    const std::uint16_t thread = thread_of(e);
+    annotations_.add(trace_, name, e.kind == category::python, thread, when->begin, when->end);
+    if (notes_ != nullptr) {
+      note_annotation(name, thread, *when);
+    }
   } else {
     add_activity(e, *when);
   }
@@ -98,6 +103,27 @@ void builder::add_call(const event& e, interval when) {
   losses_.add(lost::no_name, input::is_string(e.name) ? 0 : 1);
   trace_.add_call(c);
   call_correlations_.push_back(correlation_of(e));
+  if (c.kind == call_kind::graph_build || (notes_ != nullptr && !e.kernel.empty())) {
+    note_call(e, c.kind);
+  }
+}
+
+/// The last call.
+void builder::note_call(const event& e, call_kind kind) {
+  const auto call = static_cast<std::uint32_t>(trace_.calls.size() - 1);
+  if (kind != call_kind::graph_build) {
+    notes_->kernels.emplace_back(call, name_of(e.kernel));
+  } else if (e.name.find("StreamBeginCapture") != std::string_view::npos) {
+    capture_bounds_.push_back({call, true});
+  } else if (e.name.find("StreamEndCapture") != std::string_view::npos) {
+    capture_bounds_.push_back({call, false});
+  }
+}
+
+void builder::note_annotation(std::uint32_t name, std::uint16_t thread, interval when) {
+  if (capture_size size = read_capture_mark(trace_.strings[name]); size.unit != capture_unit::unknown) {
+    notes_->marks.push_back({when.begin, when.end, thread, std::move(size)});
+  }
 }
 
 std::optional<builder::interval> builder::interval_of(const event& e) {
@@ -265,6 +291,7 @@ std::uint32_t builder::node_of(const event& e) {
     graph_node node;
     node.id = *id;
     trace_.graph_nodes.push_back(node);
+    graph_of_node_.push_back(identifier(e.graph).value_or(0));
   }
   return known->second;
 }

@@ -313,6 +313,13 @@ class walker {
           triple(value, e.grid);
         } else if (is(key, "graph node id")) {
           take(e.node, value);
+        } else if (is(key, "graph id")) {
+          take(e.graph, value);
+        }
+        break;
+      case 'k':
+        if (is(key, "kernel")) {
+          take(e.kernel, value);
         }
         break;
       case 'n':

@@ -4,6 +4,7 @@
 // The second half of the builder: what can only be done when all events are in.
 #include "formats/input/json_text.hpp"
 #include "formats/pytorch/builder.hpp"
+#include "formats/pytorch/graphs.hpp"
 #include "formats/pytorch/number.hpp"
 
 #include <algorithm>
@@ -90,6 +91,8 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   complete_threads();
   complete_devices();
   join_calls_to_ranges(trace_);
+  mark_captured(trace_, capture_bounds_);
+  graphs_ = label_graphs(trace_, graph_of_node_, captured_, layers_, path);
   describe(about, path, unread);
   losses_.write(trace_, path);
   return std::move(trace_);
@@ -113,6 +116,13 @@ void builder::shift(std::string_view base_time) {
   }
   // Begin and duration are each up to one clock error off.
   annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
+  if (notes_ != nullptr) {
+    for (capture_notes::mark& m : notes_->marks) {
+      m.begin += base.value;
+      m.end += base.value;
+    }
+    notes_->bounds = capture_bounds_;
+  }
   trace_.begin = empty_ ? 0 : first_ + base.value;
   trace_.end = empty_ ? 0 : last_ + base.value;
 }
@@ -190,6 +200,7 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   list("calls", trace_.calls.size());
   list("annotations", annotations_.size());
   list("events of other kinds, not read", unread);
+  status.detail += graphs_;
   trace_.collectors.push_back(std::move(status));
 }
 

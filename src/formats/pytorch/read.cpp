@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
+#include "formats/pytorch/read.hpp"
 #include "formats/input/input.hpp"
 #include "formats/input/json_damage.hpp"
 #include "formats/input/json_text.hpp"
@@ -48,7 +49,7 @@ void blank_mark(input::buffer& text) noexcept {
 }
 
 trace parse(const input::content& file, const input::buffer& text, loss_counts losses,
-            const read_options& options) {
+            const read_options& options, const captures& captured, capture_notes* notes) {
   std::function<void(std::uint64_t)> progress;
   if (options.progress) {
     progress = [&](std::uint64_t done) {
@@ -58,7 +59,10 @@ trace parse(const input::content& file, const input::buffer& text, loss_counts l
                        file.file_size);
     };
   }
-  builder to{losses};
+  if (notes != nullptr) {
+    *notes = {};
+  }
+  builder to{losses, captured, notes, options.layers};
   const walked found = walk(text, to, losses, progress);
   trace out = to.finish(found.about, file.path, found.unread);
   if (options.progress) {
@@ -67,12 +71,15 @@ trace parse(const input::content& file, const input::buffer& text, loss_counts l
   return out;
 }
 
-trace read(const std::string& path, const read_options& options) {
+}  // namespace
+
+trace read_file(const std::string& path, const read_options& options, const captures& captured,
+                capture_notes* notes) {
   input::content file = input::read(path, options, reading);
   blank_mark(file.bytes);
   try {
     try {
-      return parse(file, file.bytes, {}, options);
+      return parse(file, file.bytes, {}, options, captured, notes);
     } catch (const refused& r) {
       if (r.why != refusal::encoding) {
         throw;
@@ -83,18 +90,17 @@ trace read(const std::string& path, const read_options& options) {
     loss_counts losses;
     losses.add(lost::bad_utf8, done.utf8);
     losses.add(lost::bare_control, done.controls);
-    return parse(file, text, losses, options);
+    return parse(file, text, losses, options, captured, notes);
   } catch (const refused& r) {
     explain(r, file);
   }
 }
 
-}  // namespace
 }  // namespace pytorch
 
 trace read_pytorch(const std::string& path, const read_options& options) {
   try {
-    return pytorch::read(path, options);
+    return pytorch::read_file(path, options, pytorch::read_captures(options), nullptr);
   } catch (const std::bad_alloc&) {
     input::fail(path, "needs more memory than there is; record fewer steps");
   }

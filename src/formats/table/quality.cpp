@@ -85,6 +85,17 @@ void damage(const report_quality& q, sentences& out) {
       q.stale_nodes, "graph activity may carry", "graph activities may carry",
       "the layer of an earlier version of the graph: it was updated, and which node became which could not "
       "be shown.");
+  out.warn_of(
+      q.inferred_nodes, "graph activity is", "graph activities are",
+      "in layers that are inferred from repeated kernels, not recorded: where a layer begins and what it is "
+      "called, the trace doesn't say.");
+  out.warn_of(q.positioned_nodes, "graph activity has", "graph activities have",
+              "no layer, only a place in a graph: give the traces of the capture (--captures).");
+  if (q.lent_nodes > 0) {
+    out.say(count(q.lent_nodes) +
+            (q.lent_nodes == 1 ? " graph activity has its" : " graph activities have their") +
+            " layer from a trace of the capture, matched in order.");
+  }
   out.warn_of(q.graph_launches_without_kernels, "graph launch has", "graph launches have",
               "no activities in the trace: that time is called unrecorded, and layers lack it.");
   out.warn_of(q.graph_launches_short, "graph launch has", "graph launches have",
