@@ -18,10 +18,10 @@ void median_reporter::ReportRuns(const std::vector<Run>& runs) {
   ConsoleReporter::ReportRuns(runs);
 }
 
-double median_reporter::median(const std::string& name, const std::string& counter) const {
+std::optional<double> median_reporter::median(const std::string& name, const std::string& counter) const {
   const auto found = samples_.find(name + ' ' + counter);
   if (found == samples_.end()) {
-    return 0;
+    return std::nullopt;
   }
   std::vector<double> sorted = found->second;
   std::sort(sorted.begin(), sorted.end());
@@ -39,14 +39,19 @@ int run(int argc, char** argv, const std::vector<goal>& goals) {
   std::printf("\n%-58s %9s %9s %7s %8s\n", "ratio of medians in this run", "value", "against", "ratio",
               "goal");
   for (const goal& g : goals) {
-    const double value = reporter.median(g.numerator, g.counter);
-    const double against = g.denominator.empty() ? 1 : reporter.median(g.denominator, g.counter);
-    if (value == 0 || against == 0) {
+    const std::optional<double> value = reporter.median(g.numerator, g.counter);
+    const std::optional<double> against =
+        g.denominator.empty() ? 1 : reporter.median(g.denominator, g.counter);
+    if (!value || !against || *against == 0) {
       continue;  // not run, by a filter
     }
-    const double ratio = value / against;
-    std::printf("%-58s %9.2f %9.2f %7.3f", g.what.c_str(), value, against, ratio);
-    if (g.target != 0) {
+    const double ratio = *value / *against;
+    if (g.denominator.empty()) {
+      std::printf("%-58s %9.2f %9s %7s", g.what.c_str(), *value, "", "");
+    } else {
+      std::printf("%-58s %9.2f %9.2f %7.3f", g.what.c_str(), *value, *against, ratio);
+    }
+    if (g.target != no_goal) {
       const bool met = g.at_least ? ratio >= g.target : ratio <= g.target;
       std::printf(" %s%7.2f %s", g.at_least ? ">=" : "<=", g.target, met ? "met" : "MISSED");
     }

@@ -8,6 +8,7 @@
 #include <benchmark/benchmark.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,17 @@ namespace varve_bench {
 class median_reporter : public benchmark::ConsoleReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override;
-  /// Median of the benchmark's counter, or 0.
-  [[nodiscard]] double median(const std::string& name, const std::string& counter) const;
+  /// Median of the benchmark's counter; nothing when it was not run.
+  [[nodiscard]] std::optional<double> median(const std::string& name, const std::string& counter) const;
 
  private:
   std::map<std::string, std::vector<double>> samples_;  // by "name counter"
 };
 
-/// A ratio of two medians that should be at most (or, with `at_least`, at least) `target`. Target 0: no goal,
-/// the ratio is worth knowing. No denominator: the median itself.
+inline constexpr double no_goal = -1;
+
+/// A ratio of two medians that should be at most (or, with `at_least`, at least) `target`; `no_goal`: it is
+/// worth knowing. No denominator: the median itself, against the target.
 struct goal {
   std::string what;
   std::string numerator;

@@ -27,7 +27,27 @@ class VARVE_API error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What annotations and calls of modules with a certain text are taken as.
+struct naming_rule {
+  enum class kind : std::uint8_t { phase, layer, op, ignore };
+  /// ECMAScript regular expression, at most 512 bytes and without back-references, sought in the first 512
+  /// bytes of an annotation's text or of a module's ("nn.Module: Linear_3"). Of what its groups caught, the
+  /// first that is all digits is the index, and the first other one the name where `name` gives none; without
+  /// such groups the name is what it would be without the rule.
+  std::string pattern;
+  kind as = kind::phase;
+  std::string name;
+  bool annotations = true;  ///< whether it looks at annotations
+  bool modules = true;      ///< and at calls of modules
+};
+
+/// Throws varve::error when the pattern of `rule` is not a regular expression, or too long or costly.
+VARVE_API void check(const naming_rule& rule);
+
 struct read_options {
+  /// The first that fits decides, before all names that varve knows (docs/phases.md). read_pytorch() throws
+  /// varve::error for one that check() refuses.
+  std::vector<naming_rule> rules;
   /// Bytes that a file may hold, or unpack to when it is compressed.
   std::uint64_t max_unpacked = std::uint64_t{4} << 30U;
   /// Called now and then with bytes done and in all (0: unknown). What it throws ends the reading.
@@ -47,12 +67,13 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 [[nodiscard]] VARVE_API file_kind identify(const std::string& path);
 
 /// Reads a PyTorch profiler (Kineto) trace, plain or gzip. Kernels, copies and sets become activities, calls
-/// of the runtime and the driver become calls, user annotations become ranges of kind op, nested by
-/// containment on each thread, and "ProfilerStep#7" becomes the pass ("ProfilerStep", 7). Calls are joined to
-/// ranges by thread and time. Activities of graphs get nodes (trace::graph_nodes) with a label path: the
-/// module of a trace of the capture, a layer inferred from repeated kernels, or their place in the graph;
-/// which of these, graph_node::source says. What cannot be taken as it is, is skipped or repaired, and
-/// counted in trace::losses.
+/// of the runtime and the driver become calls, user annotations become ranges nested by containment on each
+/// thread: passes where they are an engine's (docs/phases.md), else ops. Where none is a pass, passes are
+/// inferred if the trace repeats itself, and trace::inferred_passes says how. Calls are joined to ranges by
+/// thread and time. Activities of graphs get nodes (trace::graph_nodes) with a label path: the module of a
+/// trace of the capture, a layer inferred from repeated kernels, or their place in the graph; which of these,
+/// graph_node::source says. What cannot be taken as it is, is skipped or repaired, and counted in
+/// trace::losses.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).

@@ -84,9 +84,10 @@ struct measures {
   std::int64_t copies = 0;
   std::int64_t sets = 0;
   std::int64_t copy_bytes = 0;
-  starved_time starved;    ///< of the gaps that these activities ended
-  time_ns device_gap = 0;  ///< likewise
-  work declared;           ///< by the engine, summed over calls
+  std::int64_t collective_bytes = 0;  ///< of collectives' messages, as far as their sizes are known
+  starved_time starved;               ///< of the gaps that these activities ended
+  time_ns device_gap = 0;             ///< likewise
+  work declared;                      ///< by the engine, summed over calls
   std::int64_t calls_with_work = 0;
 };
 
@@ -138,6 +139,24 @@ struct phase_row {
   }
 };
 
+/// Collectives of one name among one number of ranks, in one kind of pass on one device.
+struct collective_row {
+  std::string name;  ///< "all-reduce", "all-gather", "reduce-scatter", "all-to-all", …, or as recorded
+  std::int64_t ranks = 0;  ///< that took part; 0 when unknown
+  std::string phase;       ///< kind of pass; empty outside any
+  std::string model;
+  std::uint32_t device = 0;
+  std::string batch;
+  std::int64_t calls = 0;
+  std::int64_t sized_calls = 0;    ///< of these, calls whose message's size is known
+  std::int64_t bytes = 0;          ///< of the messages: of a call the larger of what the rank gave and got
+  time_ns gpu_time = 0;            ///< union; takes in what the rank waited for others
+  time_ns exposed_time = 0;        ///< instants of it in which no compute ran
+  time_ns sized_time = 0;          ///< sum of the durations of the sized calls
+  double algorithm_bandwidth = 0;  ///< bytes ÷ sized_time, in bytes a second; 0 when unknown
+  double bus_bandwidth = 0;        ///< that × what each link carries of a message by NCCL's formula
+};
+
 /// One device over the whole trace.
 struct device_row {
   device_info device;
@@ -167,6 +186,33 @@ struct request_row {
   time_ns time_per_output_token = -1;  ///< first to last serving pass's end ÷ (passes − 1)
 };
 
+/// An operator of a framework, an annotation or a call of the runtime, and all of the same name on any thread
+/// and device: what torch.profiler's key_averages() counts. docs/metrics.md has the definitions. Sums, which
+/// unlike GPU time elsewhere count overlaps as often as they occur. Times in nanoseconds.
+struct operator_row {
+  std::string name;
+  std::string shapes;       ///< "[[16, 64], [64, 8]]" of its inputs; empty in rows by name, and for none
+  bool annotation = false;  ///< of the user
+  bool on_device = false;   ///< a kernel, copy, set or span of an annotation, not a function of the host
+  std::int64_t calls = 0;
+  time_ns cpu_total = 0;
+  time_ns cpu_self = 0;              ///< without what it called
+  time_ns gpu_total = 0;             ///< of what was launched in it
+  time_ns gpu_self = 0;              ///< of what it launched itself
+  std::int64_t cpu_memory = 0;       ///< bytes allocated less bytes freed while it ran
+  std::int64_t cpu_memory_self = 0;  ///< without what it called
+  std::int64_t gpu_memory = 0;
+  std::int64_t gpu_memory_self = 0;
+  work declared;  ///< known from the shapes of its inputs
+  std::int64_t calls_with_work = 0;
+};
+
+struct operator_tables {
+  std::vector<operator_row> by_name;
+  std::vector<operator_row> by_shape;
+  double work_share = 0;  ///< of the time of all activities: launched in operators whose work is known
+};
+
 /// What the numbers rest on.
 struct report_quality {
   double attributed = 0;  ///< share of kernel, copy and set time that belongs to a layer or op
@@ -185,7 +231,16 @@ struct report_quality {
   std::int64_t graph_launches_without_kernels = 0;
   std::int64_t graph_launches_short = 0;  ///< with fewer activities than their siblings
   std::int64_t clipped_ranges = 0;        ///< open at the session's begin or end
-  bool implicit_pass = false;             ///< no passes marked: the whole trace is taken as one
+  std::int64_t calls_by_operator = 0;  ///< calls whose range was found on another thread, by their operator
+  std::int64_t calls_by_forward = 0;   ///< likewise, by the forward operator of their backward operator
+  std::int64_t calls_backward = 0;     ///< backward calls of which only the pass was found
+  std::int64_t calls_by_pass = 0;  ///< calls in the one pass that was open on another thread: an inference
+  bool implicit_pass = false;      ///< no passes marked: the whole trace is taken as one
+  pass_inference inferred_passes =
+      pass_inference::not_inferred;  ///< passes are not marked but inferred: from what
+  bool steady = false;               ///< the steady view was asked for (analyze_options::steady)
+  std::int64_t ramp_passes = 0;      ///< passes that it set apart
+  std::int64_t unsized_kinds = 0;    ///< kinds of pass in which it could not tell ramps
   bool live_cpu = false;
   std::vector<loss> losses;
   std::vector<collector_status> collectors;
@@ -206,6 +261,9 @@ struct row_query {
 
 struct VARVE_API report {
   std::string source;
+  std::int32_t rank = -1;       ///< of the process among those that work together; −1 when unknown
+  std::int32_t world_size = 0;  ///< how many those are; 0 when unknown
+  std::string backend;          ///< by which they communicate: "nccl"
   time_ns begin = 0;
   time_ns end = 0;
   std::optional<time_ns> unprofiled_wall;  ///< as given in analyze_options
@@ -215,7 +273,9 @@ struct VARVE_API report {
   std::vector<row> labels;      ///< by label name alone, wherever it stands and whatever its index; no tree
   std::vector<row> kernels;     ///< by kernel, copy or set name
   std::vector<row> categories;  ///< attention, linear, collective, copy, …
+  std::vector<collective_row> collectives;  ///< by name and number of ranks
   std::vector<request_row> requests;
+  operator_tables operators;  ///< empty when the source knows none
   report_quality quality;
 
   /// The matching row of `layers` with the most GPU time, or nullptr.
@@ -229,6 +289,9 @@ struct VARVE_API report {
 struct analyze_options {
   bool by_batch = false;                     ///< rows and phases apart for each batch shape
   std::optional<time_ns> unprofiled_wall{};  ///< wall of the same passes without varve
+  /// Passes whose batch is not the usual one of their kind, and those right after a change, become a kind of
+  /// their own, "decode (ramp)". docs/metrics.md has the rule.
+  bool steady = false;
 };
 
 /// The report of a trace. Deterministic; throws only std::bad_alloc.
@@ -239,7 +302,7 @@ struct analyze_options {
 /// "activation"; rotary embedding and softmax are "attention"; kernels that only move or fill are "copy".
 [[nodiscard]] VARVE_API std::string_view kernel_category(std::string_view kernel_name) noexcept;
 
-enum class view : std::uint8_t { layer, label, phase, kernel, category };
+enum class view : std::uint8_t { layer, label, phase, kernel, category, operators };
 enum class sort_key : std::uint8_t {
   gpu_time,
   calls,
@@ -248,7 +311,10 @@ enum class sort_key : std::uint8_t {
   launches,
   launch_time,
   starved,
-  order
+  order,
+  self_gpu_time,
+  cpu_time,
+  self_cpu_time
 };
 
 struct table_options {
@@ -258,14 +324,28 @@ struct table_options {
   /// Rows with a smaller share of their phase's GPU time become one line; of siblings that are more than a
   /// fifth together, the ten largest stay.
   double fold_below = 0.01;
-  std::string filter;  ///< only rows whose path holds this text, whatever its case; none is folded then
-  int width = 0;       ///< columns of the terminal; 0: as wide as the table needs
+  bool by_shape = false;  ///< operators apart for each set of shapes of their inputs
+  std::string filter;     ///< only rows whose path holds this text, whatever its case; none is folded then
+  /// Levels of the tree of layers to show, 0: all; what lies deeper counts for the rows above it. Absent:
+  /// down to the parts of the blocks that the model repeats, where it does and neither `filter` nor `layers`
+  /// is set.
+  std::optional<std::size_t> depth{};
+  /// An ECMAScript regular expression without back references, at most 512 bytes long: of layers and labels
+  /// only those are rows in whose own name ("attention" or "attention 3") it is found; none is folded then.
+  std::string layers;
+  int width = 0;  ///< columns of the terminal; 0: as wide as the table needs
   bool colour = false;
   bool header = true;  ///< phases, partition and quality around the rows
 };
 
-/// The report as text, for people. Names are stripped of control characters.
+/// The report as text, for people. Names are stripped of control characters. Throws std::invalid_argument,
+/// which says why, where table_options::layers is no such expression.
 [[nodiscard]] VARVE_API std::string to_table(const report& r, const table_options& options = {});
+/// Reports of several ranks side by side: what each one's devices did, and the time of each phase and of the
+/// rows that differ most, with their spread. Empty unless at least two reports name different ranks. Times
+/// are lengths on each rank's own clock; no times of different ranks are subtracted.
+[[nodiscard]] VARVE_API std::string to_ranks_table(const std::vector<report>& reports,
+                                                   const table_options& options = {});
 VARVE_API std::ostream& operator<<(std::ostream& out, const report& r);
 
 }  // namespace v0

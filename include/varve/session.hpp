@@ -34,7 +34,8 @@ struct session_options {
   /// Called for what is worth a line in a log, from any thread, never from a marker. None: silence.
   /// What it throws is ignored.
   std::function<void(log_level, std::string_view)> log;
-  /// Sources beside the built-in ones; they are started and stopped with the session.
+  /// Sources beside the built-in ones; they are started and stopped with the session. Null ones are skipped
+  /// and counted.
   std::vector<std::shared_ptr<collector>> collectors;
 };
 
@@ -64,8 +65,9 @@ class VARVE_API session {
   /// Stops a running session; its records are discarded.
   ~session();
 
-  /// Stops recording and hands over what was recorded. A second call gives an empty trace. May allocate;
-  /// takes time in proportion to what is still undrained.
+  /// Stops recording and hands over what was recorded. A second call gives an empty trace. The recorded
+  /// window ends at the call; reading what is still undrained comes after it, takes time in proportion, and
+  /// may allocate.
   [[nodiscard]] trace stop();
   /// A copy of what has been recorded until now; recording goes on. Ranges still open end at its moment
   /// and say so.

@@ -116,6 +116,7 @@ struct range {
   range_kind kind = range_kind::layer;
   bool clipped_begin = false;  ///< was open before the session began: `begin` is the session's
   bool clipped_end = false;    ///< was still open at the end of its thread or of the session
+  bool derived = false;        ///< nobody marked it: made for what was launched in it on another thread
 };
 
 /// A number that a pass carries (varve_attribute), as last set.
@@ -227,24 +228,56 @@ struct VARVE_API activity_columns {
   void reserve(std::size_t n);
 };
 
-/// An operator of a framework by its name and what it was called with.
-struct operator_kind {
-  std::uint32_t name = none;    ///< "aten::mm", in trace::strings
-  std::uint32_t shapes = none;  ///< its inputs' sizes as recorded, "[[16, 64], [64, 8]]", in trace::strings
-  std::uint32_t types = none;   ///< their types, likewise
-  work declared;                ///< of one call, from sizes and types; all zero where that is not known
+enum class operator_source : std::uint8_t {
+  operation,         ///< of the framework: "aten::mm"
+  annotation,        ///< of the user, under its full name
+  overhead,          ///< of the profiler itself, on a thread that is not known
+  device_annotation  ///< the span on a device of what was launched in an annotation
 };
 
-/// Calls of operators, one column a field; parents before children.
+/// An operator by its name and what it was called with.
+struct operator_kind {
+  std::uint32_t name = none;    ///< in trace::strings
+  std::uint32_t shapes = none;  ///< of its inputs, "[[16, 64], [64, 8]]", in trace::strings; or none
+  std::uint32_t types = none;   ///< of its inputs, as recorded, likewise
+  operator_source source = operator_source::operation;
+  work declared;  ///< of one call, from shapes and types; empty where that is not known
+};
+
+/// Calls of operators, one column a field: threads one after the other, on each by begin, outer before inner.
 struct VARVE_API operator_columns {
   std::vector<time_ns> begin;
   std::vector<time_ns> end;
   std::vector<std::uint32_t> kind;    ///< in trace::operator_kinds
-  std::vector<std::uint32_t> parent;  ///< the operator around it on its thread, or none
+  std::vector<std::uint32_t> parent;  ///< the operator or annotation around it on its thread, or none
   std::vector<std::uint32_t> range;   ///< innermost range around it, or none
   std::vector<std::uint16_t> thread;
 
   [[nodiscard]] std::size_t size() const noexcept { return begin.size(); }
+};
+
+/// A collective operation as one rank's trace tells of it: what the kernel that ran it was called for.
+struct collective {
+  std::uint32_t activity = none;  ///< in trace::activities
+  std::uint32_t name = none;      ///< as recorded, "_allgather_base" or "nccl:all_reduce", in trace::strings
+  std::int64_t bytes_in = -1;     ///< of the message that this rank gave; −1 when unknown
+  std::int64_t bytes_out = -1;    ///< of the message that it got
+  std::uint32_t ranks = 0;        ///< that took part; 0 when unknown
+};
+
+/// Calls whose range was found on another thread than their own.
+struct elsewhere_counts {
+  std::uint64_t by_operator = 0;  ///< the operator that they belong to lies in a range
+  std::uint64_t by_forward = 0;   ///< backward work, by the forward operator that it is of
+  std::uint64_t backward = 0;     ///< backward work of which only that is known, by the pass that was open
+  std::uint64_t by_pass = 0;      ///< by the one pass of their process that was open: an inference
+};
+
+/// Memory that an allocator of the framework handed out, or took back.
+struct memory_event {
+  time_ns at = 0;
+  std::int64_t bytes = 0;  ///< negative: taken back
+  bool on_device = false;
 };
 
 /// Something that was dropped, unmatched or repaired, and how often. Nothing is lost silently.
@@ -262,6 +295,13 @@ struct collector_status {
   std::string version;
   collector_state state = collector_state::stopped;
   std::string detail;  ///< why it is unavailable and what to do, or what it found
+};
+
+/// What passes were inferred from, where nothing marks them.
+enum class pass_inference : std::uint8_t {
+  not_inferred,         ///< they are marked, or there are none
+  module_calls,         ///< calls of a framework's outermost modules
+  repeated_annotations  ///< annotations that repeat and hold most launches
 };
 
 /// One call on the host, as add_call() takes it.
@@ -306,7 +346,13 @@ struct VARVE_API trace {
 
   std::vector<operator_kind> operator_kinds;
   operator_columns operators;
-  std::vector<std::uint32_t> operator_of_call;  ///< by call: in operators, or none; empty without operators
+  std::vector<memory_event> memory_events;      ///< by time
+  std::vector<std::uint32_t> operator_of_call;  ///< the innermost around it, or none; empty without operators
+  std::vector<std::uint32_t> operator_of_activity;  ///< likewise, of the launch
+  std::vector<std::uint32_t> call_names;            ///< of calls, in strings; empty without operators
+
+  std::vector<collective> collectives;  ///< at most one an activity
+  elsewhere_counts elsewhere;
 
   std::vector<thread_info> threads;
   std::vector<stream_info> streams;
@@ -315,13 +361,17 @@ struct VARVE_API trace {
   std::vector<loss> losses;
   std::vector<collector_status> collectors;
 
-  std::string source;       ///< "session", or the file's name
-  std::string clock;        ///< name of the clock behind the times
-  time_ns clock_error = 0;  ///< bound on the disagreement of host and device times; 0: one clock
-  time_ns begin = 0;        ///< of the recorded window
+  std::string source;           ///< "session", or the file's name
+  std::int32_t rank = -1;       ///< of the process among those that work together; −1 when unknown
+  std::int32_t world_size = 0;  ///< how many those are; 0 when unknown
+  std::string backend;          ///< by which they communicate: "nccl"
+  std::string clock;            ///< name of the clock behind the times
+  time_ns clock_error = 0;      ///< bound on the disagreement of host and device times; 0: one clock
+  time_ns begin = 0;            ///< of the recorded window
   time_ns end = 0;
   time_ns own_overhead = 0;  ///< host time that varve itself took on the engine's threads, estimated
-  bool live_cpu = false;     ///< activities ran on the host's own cores: idle measures its scheduler too
+  pass_inference inferred_passes = pass_inference::not_inferred;
+  bool live_cpu = false;  ///< activities ran on the host's own cores: idle measures its scheduler too
 
   void add_call(const call& record);
   void add_activity(const activity& record);
@@ -340,6 +390,8 @@ struct VARVE_API trace {
 /// Sets the range of every call that has none to the innermost range on the call's thread whose
 /// interval holds the middle of the call. For sources that join markers and launches by time.
 VARVE_API void join_calls_to_ranges(trace& t);
+/// The same for operators and annotations.
+VARVE_API void join_operators_to_ranges(trace& t);
 
 /// "decode / layer 3 / attention": the path's steps, outermost first, with `separator` between them.
 VARVE_API std::string label_text(const trace& t, std::uint32_t label, std::string_view separator = " / ");

@@ -7,6 +7,7 @@
  *     varve_range pass = varve_phase_begin(VARVE_DECODE);
  *     varve_range attention = varve_layer_begin("attention", 3);
  *     ...                                       // launches kernels
+ *     attention = varve_next(attention, "mlp", 3);  // ends it and begins the following layer
  *     varve_end(attention);
  *     varve_end(pass);
  *
@@ -94,10 +95,21 @@ typedef struct varve_work_t {
   int64_t activation_bytes; /**< everything else read and written */
 } varve_work_t;
 
+/** Query tokens and context of one sequence of a batch, in tokens. */
+typedef struct varve_sequence_tokens {
+  uint32_t tokens;
+  uint32_t context;
+} varve_sequence_tokens;
+
+/** The life of a user request. Copyable; `id` 0 means that nothing records it. */
+typedef struct varve_request {
+  uint64_t id;
+} varve_request;
+
 /** Steps of a label path that a handoff carries; of deeper paths the innermost steps are left out. */
 #define VARVE_HANDOFF_DEPTH 16
 
-/** Where a thread stands, to be continued on another thread. Zero-initialise it. */
+/** Where a thread stands, to be continued on another thread. Copyable; all zero it is nowhere. */
 typedef struct varve_handoff_t {
   uint64_t id;
   uint32_t depth;
@@ -156,6 +168,7 @@ VARVE_API void varve_pop_(uint64_t id) VARVE_NOEXCEPT;
 VARVE_API uint64_t varve_next_(uint64_t id, const char* name, int32_t index) VARVE_NOEXCEPT;
 VARVE_API varve_range varve_open_(int kind, const char* name, int32_t index) VARVE_NOEXCEPT;
 VARVE_API void varve_close_(varve_range range) VARVE_NOEXCEPT;
+VARVE_API varve_range varve_step_(varve_range range, const char* name, int32_t index) VARVE_NOEXCEPT;
 VARVE_API void varve_attribute_(uint64_t id, int attribute, int64_t value) VARVE_NOEXCEPT;
 VARVE_API void varve_model_(uint64_t id, const char* name) VARVE_NOEXCEPT;
 VARVE_API void varve_declare_(uint64_t id, const varve_work_t* work) VARVE_NOEXCEPT;
@@ -211,6 +224,106 @@ static inline void varve_declare(varve_range range, varve_work_t work) VARVE_NOE
   }
 }
 
+/**
+ * Ends a range and begins the layer that follows it, with one clock read; the result is ended by varve_end()
+ * or another varve_next(). On the thread that began the range. Where nothing recorded the range, it begins
+ * the layer.
+ */
+static inline varve_range varve_next(varve_range range, const char* name, int32_t index) VARVE_NOEXCEPT {
+  return __builtin_expect((range.id | varve_load_state_()) != 0, 0) ? varve_step_(range, name, index) : range;
+}
+
+/**
+ * Notes the calling thread's innermost range and label path in `where` (not NULL), for another thread. Costs
+ * a copy of the path; when nothing records, `where` is made to be nowhere.
+ */
+static inline void varve_here(varve_handoff_t* where) VARVE_NOEXCEPT {
+  where->id = 0;
+  where->depth = 0;
+  if (__builtin_expect(varve_load_state_() != 0, 0)) {
+    varve_here_(where);
+  }
+}
+
+/**
+ * From now until varve_end() of the result, what the calling thread marks and launches belongs to the place
+ * that `from` (not NULL) was taken in, which may have ended since. The result is of that place: attributes
+ * and work given to it go there. Nothing when `from` is nowhere.
+ */
+static inline varve_range varve_adopt(const varve_handoff_t* from) VARVE_NOEXCEPT {
+  varve_range adopted = {0, 0};
+  if (__builtin_expect(from->depth != 0 && varve_load_state_() != 0, 0)) {
+    adopted.id = varve_adopt_(from);
+  }
+  return adopted;
+}
+
+/**
+ * Begins the life of a user request, at its arrival; `index` tells requests apart, a number of the engine's
+ * own. Requests are bound to no thread: any may link and end them. Recorded only while a session runs.
+ */
+static inline varve_request varve_request_begin(const char* name, int32_t index) VARVE_NOEXCEPT {
+  varve_request request = {0};
+  if (__builtin_expect((varve_load_state_() & VARVE_STATE_RECORDING) != 0, 0)) {
+    request.id = varve_request_begin_(name, index);
+  }
+  return request;
+}
+
+/** Ends a request, at its last token. Once. */
+static inline void varve_request_end(varve_request request) VARVE_NOEXCEPT {
+  if (__builtin_expect(request.id != 0, 0)) {
+    varve_request_end_(request.id);
+  }
+}
+
+/** Links a request to a pass that serves it, before the request ends. */
+static inline void varve_serves(varve_range pass, varve_request request) VARVE_NOEXCEPT {
+  if (__builtin_expect(pass.id != 0 && request.id != 0, 0)) {
+    varve_serves_(pass.id, request.id);
+  }
+}
+
+static inline void varve_set_batch_(varve_range pass, int first, const varve_sequence_tokens* sequences,
+                                    size_t count) VARVE_NOEXCEPT {
+  int64_t number = 0;
+  int64_t tokens = 0;
+  int64_t context = 0;
+  int64_t products = 0;
+  size_t i;
+  if (__builtin_expect(pass.id == 0, 1)) {
+    return;
+  }
+  for (i = 0; i < count; ++i) {
+    int64_t product = sequences[i].tokens;
+    product *= sequences[i].context;
+    varve_sequence_(pass.id, first == VARVE_DECODE_TOKENS, sequences[i].tokens, sequences[i].context);
+    number += 1;
+    tokens += sequences[i].tokens;
+    context += sequences[i].context;
+    products += product;
+  }
+  varve_attribute_(pass.id, first, tokens);
+  varve_attribute_(pass.id, first + 1, number);
+  varve_attribute_(pass.id, first + 2, context);
+  varve_attribute_(pass.id, first + 3, products);
+}
+
+/**
+ * Tells the sequences in prefill of a pass one by one, `count` of them, and sets VARVE_PREFILL_TOKENS,
+ * _SEQUENCES, _CONTEXT_TOKENS and _QUERY_CONTEXT to their sums. Once a pass, also after it has ended.
+ */
+static inline void varve_set_prefill_batch(varve_range pass, const varve_sequence_tokens* sequences,
+                                           size_t count) VARVE_NOEXCEPT {
+  varve_set_batch_(pass, VARVE_PREFILL_TOKENS, sequences, count);
+}
+
+/** The same of the sequences in decode, with VARVE_DECODE_TOKENS and the following. */
+static inline void varve_set_decode_batch(varve_range pass, const varve_sequence_tokens* sequences,
+                                          size_t count) VARVE_NOEXCEPT {
+  varve_set_batch_(pass, VARVE_DECODE_TOKENS, sequences, count);
+}
+
 #else
 
 static inline varve_range varve_begin_(int kind, const char* name, int32_t index) VARVE_NOEXCEPT {
@@ -227,6 +340,36 @@ static inline void varve_set_model(varve_range pass, const char* name) VARVE_NOE
 }
 static inline void varve_declare(varve_range range, varve_work_t work) VARVE_NOEXCEPT {
   (void)range, (void)work;
+}
+static inline varve_range varve_next(varve_range range, const char* name, int32_t index) VARVE_NOEXCEPT {
+  (void)name, (void)index;
+  return range;
+}
+static inline void varve_here(varve_handoff_t* where) VARVE_NOEXCEPT {
+  where->id = 0;
+  where->depth = 0;
+}
+static inline varve_range varve_adopt(const varve_handoff_t* from) VARVE_NOEXCEPT {
+  varve_range none = {0, 0};
+  (void)from;
+  return none;
+}
+static inline varve_request varve_request_begin(const char* name, int32_t index) VARVE_NOEXCEPT {
+  varve_request none = {0};
+  (void)name, (void)index;
+  return none;
+}
+static inline void varve_request_end(varve_request request) VARVE_NOEXCEPT { (void)request; }
+static inline void varve_serves(varve_range pass, varve_request request) VARVE_NOEXCEPT {
+  (void)pass, (void)request;
+}
+static inline void varve_set_prefill_batch(varve_range pass, const varve_sequence_tokens* sequences,
+                                           size_t count) VARVE_NOEXCEPT {
+  (void)pass, (void)sequences, (void)count;
+}
+static inline void varve_set_decode_batch(varve_range pass, const varve_sequence_tokens* sequences,
+                                          size_t count) VARVE_NOEXCEPT {
+  (void)pass, (void)sequences, (void)count;
 }
 
 #endif

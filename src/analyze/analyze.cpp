@@ -5,7 +5,9 @@
 #include "analyze/activities.hpp"
 #include "analyze/assemble.hpp"
 #include "analyze/calls.hpp"
+#include "analyze/collectives.hpp"
 #include "analyze/host.hpp"
+#include "analyze/operators.hpp"
 #include "analyze/repair.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
@@ -13,6 +15,9 @@
 #include "analyze/wall.hpp"
 
 #include <varve/report.hpp>
+
+#include <algorithm>
+#include <limits>
 
 namespace varve {
 inline namespace v0 {
@@ -46,12 +51,21 @@ double attributed_share(const row_table& rows) {
 }
 
 void describe_source(const trace& t, report_quality& q) {
+  q.inferred_passes = t.inferred_passes;
   q.live_cpu = t.live_cpu;
   q.losses = t.losses;
   q.collectors = t.collectors;
   q.clock = t.clock;
   q.clock_error = t.clock_error;
   q.own_overhead = t.own_overhead;
+  const auto number = [](std::uint64_t n) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::int64_t>(std::min(n, most));
+  };
+  q.calls_by_operator = number(t.elsewhere.by_operator);
+  q.calls_by_forward = number(t.elsewhere.by_forward);
+  q.calls_backward = number(t.elsewhere.backward);
+  q.calls_by_pass = number(t.elsewhere.by_pass);
 }
 
 void add_losses(const repairs& repaired, const structure& s, const call_index& calls,
@@ -77,12 +91,19 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   report out;
   structure marks = read_structure(t, options);
   out.source = t.source;
+  out.rank = t.rank;
+  out.world_size = t.world_size;
+  out.backend = t.backend;
   out.begin = marks.window.begin;
   out.end = marks.window.end;
   out.unprofiled_wall = options.unprofiled_wall;
   report_quality& quality = out.quality;
   describe_source(t, quality);
   quality.implicit_pass = marks.implicit_pass;
+  quality.steady = options.steady;
+  quality.ramp_passes = marks.ramps.passes;
+  quality.unsized_kinds = marks.ramps.unsized_kinds;
+  out.operators = tabulate_operators(t);
 
   call_index calls{t};
   row_table rows{t, marks};
@@ -99,6 +120,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   for (std::uint32_t k = 0; k < rows.kernels.size(); ++k) {
     rows.flush_shape(k);
   }
+  out.collectives = count_collectives(t, marks, activities, sweep, rows);
   const std::vector<std::uint32_t> graph_rows = count_host(t, marks, calls, activities, rows, quality);
   quality.attributed = attributed_share(rows);
 

@@ -60,6 +60,7 @@ void add_sums(activity_sums& to, const activity_sums& a) {
   to.copies += a.copies;
   to.sets += a.sets;
   add_to(to.copy_bytes, a.copy_bytes);
+  add_to(to.collective_bytes, a.collective_bytes);
   add_parts(to.starved, a.starved);
   to.device_gap += a.device_gap;
 }

@@ -33,6 +33,7 @@ measures to_measures(const activity_sums& a, const call_sums& c) {
   m.copies = a.copies;
   m.sets = a.sets;
   m.copy_bytes = a.copy_bytes;
+  m.collective_bytes = a.collective_bytes;
   m.starved = a.starved;
   m.device_gap = a.device_gap;
   return m;
@@ -64,6 +65,7 @@ void add_parts(measures& to, const measures& part) {
   to.copies += part.copies;
   to.sets += part.sets;
   add_to(to.copy_bytes, part.copy_bytes);
+  add_to(to.collective_bytes, part.collective_bytes);
   add_parts(to.starved, part.starved);
   to.device_gap += part.device_gap;
   add_to(to.declared, part.declared);

@@ -78,6 +78,9 @@ bool is_scattered(const std::vector<time_ns>& begin) {
 
 template <class T>
 void permute(std::vector<T>& column, const std::vector<std::uint32_t>& order) {
+  if (column.size() < order.size()) {
+    return;  // a column that the trace lacks
+  }
   std::vector<T> out;
   out.reserve(column.size());
   for (const std::uint32_t i : order) {
@@ -148,6 +151,8 @@ repairs repair(trace& t) {
     permute(c.thread, order);
     permute(c.kind, order);
     permute(c.captured, order);
+    permute(t.operator_of_call, order);
+    permute(t.call_names, order);
   }
   if (is_scattered(a.begin)) {
     const std::vector<std::uint32_t> order = order_of(a.begin);
@@ -159,6 +164,7 @@ repairs repair(trace& t) {
     permute(a.detail, order);
     permute(a.stream, order);
     permute(a.kind, order);
+    permute(t.operator_of_activity, order);
   }
   return r;
 }

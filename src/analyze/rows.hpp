@@ -35,6 +35,7 @@ struct activity_sums {
   std::int64_t copies = 0;
   std::int64_t sets = 0;
   std::int64_t copy_bytes = 0;
+  std::int64_t collective_bytes = 0;
   starved_time starved;
   time_ns device_gap = 0;
 

@@ -183,6 +183,32 @@ void read_attributes(const trace& t, structure& s) {
   }
 }
 
+/// Passes for find_ramps(): of one kind where name and model are the same.
+std::vector<sized_pass> sized_passes(const trace& t, const structure& s,
+                                     const std::vector<std::uint32_t>& models) {
+  std::vector<sized_pass> out(s.passes.size());
+  flat_map kinds;
+  std::uint32_t kind_count = 0;
+  for (std::uint32_t p = 0; p < s.passes.size(); ++p) {
+    const range& record = t.ranges[s.passes[p].range];
+    const std::uint32_t name = record.label < t.labels.size() ? t.labels[record.label].name : none;
+    const std::string_view text = t.strings[name];
+    if (text == VARVE_LOAD || text == VARVE_CAPTURE || text == VARVE_WARM_UP) {
+      continue;  // never steady, and rows of their own already
+    }
+    std::uint32_t& kind = kinds[pair_key(name, models[p])];
+    if (kind == none) {
+      kind = kind_count++;
+    }
+    out[p].kind = kind;
+    out[p].begin = s.passes[p].begin;
+    if (!s.attributes.empty()) {
+      out[p].batch = batch_of(s.attributes[p]);
+    }
+  }
+  return out;
+}
+
 void read_keys(const trace& t, const analyze_options& options, structure& s) {
   s.keys.push_back({});
   if (s.passes.empty()) {
@@ -200,6 +226,9 @@ void read_keys(const trace& t, const analyze_options& options, structure& s) {
       models[s.ranges[m.range].pass] = m.name < t.strings.size() ? m.name : none;
     }
   }
+  if (options.steady) {
+    s.ramps = find_ramps(sized_passes(t, s, models));
+  }
   std::unordered_map<std::string, std::uint32_t> batches;
   flat_map names;
   flat_map ids;
@@ -210,15 +239,18 @@ void read_keys(const trace& t, const analyze_options& options, structure& s) {
     const std::string_view text = t.strings[name];
     std::string batch =
         options.by_batch && !s.attributes.empty() ? batch_text(s.attributes[p]) : std::string{};
+    const bool ramp = !s.ramps.is_ramp.empty() && s.ramps.is_ramp[p];
     std::uint32_t& named = names[pair_key(text.empty() ? none : name, models[p])];
     if (named == none) {
       named = name_count++;
     }
-    const auto b = batches.emplace(batch, static_cast<std::uint32_t>(batches.size())).first->second;
+    const auto b = batches.emplace((ramp ? "ramp " : "") + batch, static_cast<std::uint32_t>(batches.size()))
+                       .first->second;
     std::uint32_t& key = ids[pair_key(named, b)];
     if (key == none) {
       key = static_cast<std::uint32_t>(s.keys.size());
-      s.keys.push_back({text.empty() ? "(unnamed)" : std::string{text}, models[p], std::move(batch)});
+      std::string phase = text.empty() ? "(unnamed)" : std::string{text};
+      s.keys.push_back({phase.append(ramp ? " (ramp)" : ""), models[p], std::move(batch)});
     }
     s.passes[p].key = key;
   }

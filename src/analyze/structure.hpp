@@ -7,6 +7,7 @@
 #define VARVE_ANALYZE_STRUCTURE_HPP
 
 #include "analyze/numbers.hpp"
+#include "analyze/steady.hpp"
 
 #include <varve/report.hpp>
 #include <varve/trace.hpp>
@@ -43,8 +44,6 @@ struct phase_key {
 };
 inline constexpr std::uint32_t no_pass_key = 0;
 
-inline constexpr std::size_t attribute_count = VARVE_ACCEPTED_TOKENS + 1;
-
 struct pass {
   std::uint32_t range = none;  ///< none: the implicit pass
   std::uint32_t key = no_pass_key;
@@ -73,6 +72,7 @@ struct structure {
   std::vector<range_place> ranges;
   interval window;  ///< of the trace
   bool implicit_pass = false;
+  ramps_found ramps;
 
   std::uint64_t deep_ranges = 0;
   std::uint64_t broken_ranges = 0;  ///< end before they begin, or name a parent or label that is not there

@@ -2,14 +2,19 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/arguments.hpp"
 
+#include "formats/table/pattern.hpp"
+
 #include <varve/varve.h>
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -86,15 +91,20 @@ std::optional<T> number_of(const std::string& text) {
 template <class T>
 using choices = std::vector<std::pair<const char*, T>>;
 
-const choices<view> views{{"layer", view::layer},
-                          {"label", view::label},
-                          {"phase", view::phase},
-                          {"kernel", view::kernel},
-                          {"category", view::category}};
-const choices<sort_key> keys{{"gpu-time", sort_key::gpu_time}, {"calls", sort_key::calls},
-                             {"avg", sort_key::average},       {"max", sort_key::maximum},
-                             {"launches", sort_key::launches}, {"launch-time", sort_key::launch_time},
-                             {"starved", sort_key::starved},   {"order", sort_key::order}};
+const choices<view> views{{"layer", view::layer},       {"label", view::label},
+                          {"phase", view::phase},       {"kernel", view::kernel},
+                          {"category", view::category}, {"operator", view::operators}};
+const choices<sort_key> keys{{"gpu-time", sort_key::gpu_time},
+                             {"calls", sort_key::calls},
+                             {"avg", sort_key::average},
+                             {"max", sort_key::maximum},
+                             {"launches", sort_key::launches},
+                             {"launch-time", sort_key::launch_time},
+                             {"starved", sort_key::starved},
+                             {"order", sort_key::order},
+                             {"self-gpu-time", sort_key::self_gpu_time},
+                             {"cpu-time", sort_key::cpu_time},
+                             {"self-cpu-time", sort_key::self_cpu_time}};
 const choices<when> colours{{"auto", when::automatic}, {"always", when::always}, {"never", when::never}};
 
 /// "layer, label or phase".
@@ -132,6 +142,49 @@ void add_choice(CLI::App& app, const char* name, T& to, const choices<T>& all, c
              });
 }
 
+/// "REGEX=NAME", where NAME is plain: letters, digits, spaces, '_', '-', '.'; or a regular expression alone.
+naming_rule rule_of(const std::string& text, naming_rule::kind as, const char* option) {
+  naming_rule rule;
+  rule.as = as;
+  rule.pattern = text;
+  const std::size_t equals = text.rfind('=');
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == ' ' || c == '_' || c == '-' || c == '.';
+  };
+  if (as != naming_rule::kind::ignore && equals != std::string::npos && equals + 1 < text.size() &&
+      std::all_of(text.begin() + static_cast<std::ptrdiff_t>(equals) + 1, text.end(), plain)) {
+    rule.pattern.resize(equals);
+    rule.name = text.substr(equals + 1);
+  }
+  try {
+    check(rule);
+  } catch (const error& e) {
+    throw CLI::ValidationError(option, e.what());
+  }
+  return rule;
+}
+
+void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
+  using kind = naming_rule::kind;
+  const auto add = [&](const char* name, kind as, const char* type, const char* help) {
+    const auto read = [&to, name, as](const std::vector<std::string>& texts) {
+      for (const std::string& text : texts) {  // what is ignored is so whatever else it fits
+        to.insert(as == kind::ignore ? to.begin() : to.end(), rule_of(text, as, name));
+      }
+    };
+    app.add_option_function<std::vector<std::string>>(name, read, help)
+        ->type_name(type)
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+  };
+  add("--phase", kind::phase, "REGEX[=NAME]",
+      "annotations and modules that REGEX is found in are passes of the\nkind NAME; a group of digits is the "
+      "index. May be repeated");
+  add("--layer", kind::layer, "REGEX[=NAME]", "likewise: are layers");
+  add("--ignore", kind::ignore, "REGEX", "likewise: mark nothing");
+}
+
 void add_options(CLI::App& app, report_arguments& out) {
   app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
       ->type_name("")
@@ -146,10 +199,38 @@ void add_options(CLI::App& app, report_arguments& out) {
       app, "--fold", out.table.fold_below, "PERCENT",
       "count rows below this share of their phase in one line;\ndefault 1, 0 shows all, as --filter does",
       "no percentage from 0 to 100", share_of);
+  add_option(app, "--depth", out.table.depth, "N",
+             "levels of the tree, 0 all; default down to the parts of the\nblocks that the model repeats",
+             "no number of levels from 0 to 100000", number_of<std::size_t>);
+  const auto layers = [&out](const std::string& text) {
+    try {
+      table::rows_named(text);
+    } catch (const std::invalid_argument& e) {
+      throw CLI::ValidationError("--layers", e.what());
+    }
+    out.table.layers = text;
+  };
+  app.add_option_function<std::string>("--layers", layers,
+                                       "only layers and labels in whose own name this is found,\n"
+                                       "such as 'Attention|MLP'; docs/cli.md says what else")
+      ->type_name("REGEX");
   add_option(
       app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
       "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
       "no duration such as 20ms or 1.5s", duration_of);
+  add_rules(app, out.rules);
+  app.add_option(
+         "--captures", out.captures,
+         "traces of graph captures, or folders of them, which lend their\nmodules to replayed kernels")
+      ->type_name("PATH");
+  add_option(app, "--layers-count", out.layer_count, "N",
+             "layers are inferred from repeated kernels of graphs only\nwhere there are N",
+             "no number of layers from 0 to 100000", number_of<std::size_t>);
+  app.add_flag(
+      "--steady", out.analysis.steady,
+      "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");
+  app.add_flag("--group-by-shape", out.table.by_shape,
+               "operators apart for each set of shapes of their inputs");
   app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
   app.add_flag("--json", out.json,
                "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");

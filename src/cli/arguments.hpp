@@ -3,8 +3,10 @@
 #ifndef VARVE_CLI_ARGUMENTS_HPP
 #define VARVE_CLI_ARGUMENTS_HPP
 
+#include <varve/io.hpp>
 #include <varve/report.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +27,9 @@ struct report_arguments {
   bool json = false;
   std::string output;  ///< empty: standard output
   analyze_options analysis;
+  std::vector<naming_rule> rules;
+  std::vector<std::string> captures;
+  std::size_t layer_count = 0;
 };
 
 /// What the command line asks for: a report, or an exit with this code after the text was shown.

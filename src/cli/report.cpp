@@ -4,6 +4,7 @@
 
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
+#include "formats/input/input.hpp"
 #include "formats/table/text.hpp"
 
 #include <varve/io.hpp>
@@ -11,21 +12,34 @@
 #include <cstdio>
 #include <functional>
 #include <new>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace varve::cli {
 
 namespace {
 
-report read(const std::string& path, const analyze_options& analysis) {
+report read(const std::string& path, const report_arguments& asked) {
+  const analyze_options& analysis = asked.analysis;
   progress shown{path};
   read_options options;
   options.progress = std::ref(shown);
+  options.rules = asked.rules;
+  options.captures = asked.captures;
+  options.layers = asked.layer_count;
   switch (identify(path)) {
     case file_kind::pytorch:
       return analyze(read_pytorch(path, options), analysis);
     case file_kind::report_json: {
-      if (analysis.by_batch) {
-        complain(path + ": is a report already, so --by-batch changes nothing");
+      for (const auto& [given, option] : {std::pair{analysis.by_batch, "--by-batch"},
+                                          {analysis.steady, "--steady"},
+                                          {!asked.rules.empty(), "--phase, --layer or --ignore"},
+                                          {!asked.captures.empty(), "--captures"},
+                                          {asked.layer_count != 0, "--layers-count"}}) {
+        if (given) {
+          complain(path + ": is a report already, so " + option + " changes nothing");
+        }
       }
       report r = read_report(path, options);
       if (analysis.unprofiled_wall) {
@@ -36,7 +50,13 @@ report read(const std::string& path, const analyze_options& analysis) {
     case file_kind::unknown:
       break;
   }
-  throw error{path + ": is neither a PyTorch profiler trace nor a report that varve report --json wrote"};
+  const std::string first = input::head(path, 1);
+  if (first.empty() || std::string_view{"{[ \t\r\n\xEF"}.find(first) != std::string_view::npos) {
+    return analyze(read_pytorch(path, options), analysis);  // which says what is wrong with it, and where
+  }
+  throw error{path +
+              ": is neither a PyTorch profiler trace nor a report that varve report --json wrote; export "
+              "a trace with torch.profiler's export_chrome_trace()"};
 }
 
 table_options table_of(const report_arguments& asked) {
@@ -57,16 +77,20 @@ int run(const report_arguments& asked) {
   const bool several = asked.files.size() > 1;
   int code = success;
   bool first = true;
+  std::vector<report> ranks;
   std::string collected;  // a file's output waits until all inputs are read: it may be one of them
   for (const std::string& path : asked.files) {
     std::string text;
     try {
-      const report r = read(path, asked.analysis);
+      report r = read(path, asked);
       if (asked.json) {
         text = to_json(r) + '\n';
       } else {
         const bool named = !several || r.source == path;
         text = (first ? "" : "\n") + (named ? "" : table::printable(path) + ":\n") + to_table(r, options);
+        if (several && asked.table.header) {
+          ranks.push_back(std::move(r));
+        }
       }
       first = false;
     } catch (const error& e) {
@@ -80,6 +104,13 @@ int run(const report_arguments& asked) {
       write_standard_output(text);
     } else {
       collected += text;
+    }
+  }
+  if (const std::string together = to_ranks_table(ranks, options); !together.empty()) {
+    if (asked.output.empty()) {
+      write_standard_output('\n' + together);
+    } else {
+      collected += '\n' + together;
     }
   }
   if (!collected.empty()) {

@@ -91,6 +91,15 @@ uint64_t varve_next_(uint64_t id, const char* name, int32_t index) noexcept {
   return log != nullptr ? log->next(id, name, index, is_recording(state)) : 0;
 }
 
+varve_range varve_step_(varve_range range, const char* name, int32_t index) noexcept {
+  const std::uint32_t state = varve_load_state_();
+  if ((range.id & token_marked) == 0 || (range.id & token_nvtx) != 0 || (state & VARVE_STATE_NVTX) != 0) {
+    varve_close_(range);
+    return state != 0 ? varve_open_(VARVE_KIND_LAYER, name, index) : varve_range{0, 0};
+  }
+  return {varve_next_(range.id, name, index), 0};
+}
+
 varve_range varve_open_(int kind, const char* name, int32_t index) noexcept {
   const std::uint32_t state = settled_state();
   varve_range range = {0, 0};

@@ -12,21 +12,6 @@ namespace {
 
 __extension__ using uint128 = unsigned __int128;
 
-// CPUID 0x80000007 EDX bit 8: the counter runs at one rate in all power states (Intel SDM vol. 3, 17.17).
-bool counter_is_invariant() noexcept {
-#if defined(__x86_64__)
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  return __get_cpuid(0x80000007U, &a, &b, &c, &d) != 0 && (d & (1U << 8U)) != 0;
-#elif defined(__aarch64__)
-  return true;  // the generic timer's rate is fixed by the architecture
-#else
-  return false;
-#endif
-}
-
 time_ns read(clockid_t clock) noexcept {
   timespec t;
   clock_gettime(clock, &t);
@@ -35,7 +20,30 @@ time_ns read(clockid_t clock) noexcept {
 
 }  // namespace
 
-const bool clock_is_counter = counter_is_invariant();
+std::uint32_t power_features() noexcept {
+  std::uint32_t d = 0;
+#if defined(__x86_64__)
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  std::uint32_t c = 0;
+  if (__get_cpuid(0x80000007U, &a, &b, &c, &d) == 0) {
+    d = 0;
+  }
+#endif
+  return d;
+}
+
+bool choose_clock([[maybe_unused]] std::uint32_t features) noexcept {
+#if defined(__x86_64__)
+  // The counter runs at one rate in all power states (Intel SDM vol. 3, 17.17).
+  clock_is_counter = (features & (1U << 8U)) != 0;
+#elif defined(__aarch64__)
+  clock_is_counter = true;  // the generic timer's rate is fixed by the architecture
+#endif
+  return clock_is_counter;
+}
+
+bool clock_is_counter = choose_clock(power_features());
 
 std::string clock_name() {
 #if defined(__x86_64__)

@@ -17,8 +17,13 @@
 
 namespace varve::record {
 
-/// Chosen once, before main: the time-stamp counter where it is invariant, CLOCK_MONOTONIC elsewhere.
-extern const bool clock_is_counter;
+/// Whether ticks are the processor's counter: where it is invariant. They are of CLOCK_MONOTONIC elsewhere.
+extern bool clock_is_counter;
+
+/// EDX of CPUID's leaf 0x80000007; 0 where there is none.
+std::uint32_t power_features() noexcept;
+/// Sets clock_is_counter by what power_features() gave. Before main; by tests, while nothing records.
+bool choose_clock(std::uint32_t features) noexcept;
 
 /// Ticks: of the processor's counter, or nanoseconds.
 inline std::uint64_t now() noexcept {

@@ -5,6 +5,7 @@
 #include "record/host.hpp"
 #include "record/store.hpp"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace varve::record {
@@ -21,6 +22,7 @@ trace store::take(const clock_mapping& clock, std::uint64_t end) {
 }
 
 void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) const {
+  end = std::max(end, until_);  // by no more than two cores' clocks differ
   close(t, end);
   convert(t, clock);
   t.begin = clock(begin_);

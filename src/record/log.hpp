@@ -52,21 +52,6 @@ constexpr slot make_slot(event type, std::uint64_t rest, std::uint64_t payload) 
 constexpr event type_of(const slot& s) noexcept { return static_cast<event>(s.head >> 60U); }
 constexpr std::uint64_t rest_of(const slot& s) noexcept { return s.head & 0x0FFF'FFFF'FFFF'FFFFU; }
 
-/// Whether the event's head holds its time.
-constexpr bool has_ticks(const slot& first) noexcept {
-  switch (type_of(first)) {
-    case event::reopened:
-    case event::epoch:
-    case event::adopt:
-    case event::attribute:
-    case event::work:
-    case event::activity:
-      return false;
-    default:
-      return true;
-  }
-}
-
 /// Slots of the event that begins with `first`.
 constexpr std::uint32_t slots_of(const slot& first) noexcept {
   switch (type_of(first)) {

@@ -33,6 +33,9 @@ struct process_state {
   clock_anchor started;
   clock_mapping clock;
 
+  std::mutex window;   // taken after `mutex`, where both are; never held for long
+  clock_anchor ended;  // its ticks are UINT64_MAX while the window is open
+
   std::mutex wake_mutex;
   std::condition_variable wake;
   bool woken = false;
@@ -47,6 +50,7 @@ process_state& process() noexcept {
 // Around a fork all locks are held, so that the child finds none taken by a thread that it does not have.
 void before_fork() noexcept {
   process().mutex.lock();
+  process().window.lock();
   process().wake_mutex.lock();
   registry.lock();
   pool.lock();
@@ -60,6 +64,7 @@ void after_fork() noexcept {
   pool.unlock();
   registry.unlock();
   process().wake_mutex.unlock();
+  process().window.unlock();
   process().mutex.unlock();
 }
 
@@ -71,6 +76,16 @@ void in_child() noexcept {
   p.parents_records = p.records.release();
   p.parents_reader = p.reader.release();
   after_fork();
+}
+
+// Under the lock: reads what the logs hold so far, and nothing of after the window.
+void drain_so_far(process_state& p) {
+  std::uint64_t until = 0;
+  {
+    const std::lock_guard lock{p.window};
+    until = std::min(now(), p.ended.ticks);
+  }
+  p.records->drain(until);
 }
 
 // Drains now and then, and when markers say that memory runs low.
@@ -87,7 +102,7 @@ void read_logs() {
     }
     const std::lock_guard lock{p.mutex};
     if (p.records) {
-      p.records->drain();
+      drain_so_far(p);
     }
   }
 }
@@ -112,14 +127,12 @@ clock_mapping session_clock() noexcept {
   return p.records ? clock_mapping{p.started, read_anchor()} : p.clock;
 }
 
+// Also of a session that is stopping: its last drain may be to come.
 void drain_before_unload() noexcept {
-  if ((varve_load_state_() & VARVE_STATE_RECORDING) == 0) {
-    return;
-  }
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
   if (p.records) {
-    p.records->drain();
+    drain_so_far(p);
     p.records->forget_addresses();
   }
 }
@@ -208,6 +221,10 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
     throw busy{};
   }
   pool.open(marker_memory);
+  {
+    const std::lock_guard window{p.window};
+    p.ended.ticks = UINT64_MAX;
+  }
   p.started = read_anchor();  // before the first thread can see the new epoch and record in it
   const std::uint64_t epoch = current_epoch.fetch_add(1, std::memory_order_release) + 1;
   try {
@@ -224,6 +241,13 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
   }
 }
 
+void close_window() noexcept {
+  process_state& p = process();
+  const std::lock_guard lock{p.window};
+  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
+  p.ended = read_anchor();
+}
+
 recorded stop_recording(bool keep) {
   process_state& p = process();
   tell_reader_to_stop(p);
@@ -232,14 +256,11 @@ recorded stop_recording(bool keep) {
   const std::lock_guard lock{p.mutex};
   const clean_up at_end{p};
   recorded out;
+  p.clock = clock_mapping{p.started, p.ended};
   if (keep) {
-    p.records->drain(UINT64_MAX);  // also what threads wrote that were about to when recording stopped
-  }
-  const clock_anchor end = read_anchor();
-  p.clock = clock_mapping{p.started, end};
-  if (keep) {
+    p.records->drain(p.ended.ticks, true);
     out.count = p.records->records();
-    out.records = p.records->take(p.clock, end.ticks);
+    out.records = p.records->take(p.clock, p.ended.ticks);
   }
   return out;
 }

@@ -27,8 +27,10 @@ struct recorded {
 /// has no memory or thread.
 struct busy {};
 double start_recording(std::size_t marker_memory, std::size_t trace_memory);
-/// Ends what start_recording() began, also when it throws for lack of memory. Nothing is handed over unless
-/// `keep`.
+/// Markers record no more, and the window of what was recorded ends.
+void close_window() noexcept;
+/// Ends what start_recording() began, once its window is closed, also when it throws for lack of memory.
+/// Nothing is handed over unless `keep`.
 recorded stop_recording(bool keep);
 /// What was recorded until now.
 recorded copy_recording();

@@ -17,8 +17,14 @@
 namespace varve {
 inline namespace v0 {
 
+namespace {
+constexpr const char* null_collector =
+    "no collector: a null pointer in session_options::collectors was skipped";
+}
+
 struct session::impl {
   session_options options;
+  std::size_t null_collectors = 0;  // taken out of the options
   std::string error;
   double marker_ns = 0;
   std::vector<std::string> copies;
@@ -76,6 +82,10 @@ void session::impl::begin_recording(int headers) {
   }
   owner = ::getpid();
   running = true;
+  auto& given = options.collectors;
+  const auto null = std::remove(given.begin(), given.end(), nullptr);
+  null_collectors = static_cast<std::size_t>(given.end() - null);
+  given.erase(null, given.end());
   for (const auto& c : options.collectors) {
     c->start();
   }
@@ -105,6 +115,9 @@ std::vector<collector_status> session::impl::collectors() const {
     out.push_back({"second copy of varve", "", collector_state::unavailable,
                    copy + ": its markers are not recorded; link it against the shared library"});
   }
+  if (null_collectors != 0) {
+    out.push_back({"collector", "", collector_state::unavailable, null_collector});
+  }
   for (const auto& c : options.collectors) {
     try {
       out.push_back(c->status());
@@ -119,6 +132,7 @@ void session::impl::describe(trace& t, std::size_t records) const {
   t.source = "session";
   t.clock = record::clock_name();
   t.collectors = collectors();
+  t.lose(null_collector, "session", null_collectors);
   t.own_overhead = static_cast<time_ns>(marker_ns * static_cast<double>(records));
 }
 
@@ -138,7 +152,7 @@ trace session::impl::stop(bool keep) {
       out.lose("session left with the parent process: a forked child starts its own", "session");
       return out;
     }
-    __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
+    record::close_window();
     for (const auto& c : options.collectors) {
       c->stop();
     }
@@ -215,6 +229,9 @@ session_status session::status() const {
   out.collectors = impl_->running ? impl_->collectors() : impl_->last;
   if (impl_->running && impl_->owner == ::getpid()) {
     out.losses = record::recording_losses();
+    if (impl_->null_collectors != 0) {
+      out.losses.push_back({null_collector, "session", impl_->null_collectors});
+    }
   }
   return out;
 }

@@ -28,38 +28,68 @@ store::log_state& store::state(std::uint32_t number) {
   return logs_[number - 1];
 }
 
-void store::drain(std::uint64_t until) {
+void store::drain(std::uint64_t until, bool last) {
+  until_ = std::max(until_, until);
+  last_ = last;
   refused_threads_ += registry.take_refused();
   const std::uint32_t logs = registry.size();
   state(std::max(logs, 1U));
   for (std::uint32_t number = 1; number <= logs; ++number) {
-    drain_log(number, UINT64_MAX, until);
+    drain_log(number, UINT64_MAX);
   }
 }
 
-// Reads a log to its end, to the first event after `until`, or until the range with serial `until_serial` is
-// known.
-void store::drain_log(std::uint32_t number, std::uint64_t until_serial, std::uint64_t until) {
+// Reads a log to its end, to the first event that is not due, or until the range with serial `until_serial`
+// is known. Returns whether nothing is left that is not due.
+bool store::drain_log(std::uint32_t number, std::uint64_t until_serial) {
   thread_log* const log = registry.find(number);
   if (log == nullptr) {
-    return;
+    return true;
   }
+  log_state& s = state(number);
+  s.reading = true;
+  bool due = true;
   log_cursor cursor{*log};
-  while (const slot* e = cursor.next()) {
-    if (has_ticks(*e) && rest_of(*e) > until) {
-      return;
+  while (const slot* e = until_serial >= s.next_serial ? cursor.next() : nullptr) {
+    due = is_due(e);
+    if (!due) {
+      break;
     }
-    // An event that hands over from another thread may read on in other logs, so move past it first.
-    slot copy[4];
-    const std::uint32_t size = slots_of(*e);
-    std::copy_n(e, size, copy);
-    cursor.advance(size);
-    handle(state(number), copy);
-    const log_state& s = state(number);
-    if (until_serial < s.next_serial) {
-      return;
-    }
+    handle(s, e);
+    cursor.advance(slots_of(*e));
   }
+  s.reading = false;
+  return due;
+}
+
+// Whether the event is of the time until which is read. Those without a time of their own wait for the range
+// that they speak of: a thread may take over, after that time, what another began after it.
+bool store::is_due(const slot* e) {
+  switch (type_of(*e)) {
+    case event::epoch:
+      return true;
+    case event::adopt:
+    case event::attribute:
+    case event::work:
+      return reach(e->payload);
+    case event::reopened:
+      return e[1].payload >> 32U != reopened_adoption || reach(e[1].head);
+    case event::activity:
+      // A time in the future holds nothing up. What was reported before the end is kept whole.
+      return last_ || e[1].payload <= until_ || e[1].payload > now();
+    default:
+      return rest_of(*e) <= until_;
+  }
+}
+
+// Reads on in another thread's log as far as the range with this token, which was begun before its token was
+// handed on. False when it was begun after the time until which is read.
+bool store::reach(std::uint64_t token) {
+  const std::uint32_t number = token_log(token);
+  if (number == 0 || state(number).reading || token_serial(token) < state(number).next_serial) {
+    return true;
+  }
+  return drain_log(number, token_serial(token));
 }
 
 void store::handle(log_state& s, const slot* e) {
@@ -74,7 +104,7 @@ void store::handle(log_state& s, const slot* e) {
         s.next_serial = e[1].head;
       }
       while (s.next_serial < e[1].head) {  // a log that another thread took over goes on with later serials
-        count_serial(s, none);
+        count_serial(s, none, false);
       }
     }
     return;
@@ -189,11 +219,12 @@ std::uint32_t store::add_range(const range& r) {
   return static_cast<std::uint32_t>(t_.ranges.size() - 1);
 }
 
-// Serials count on; which range each of them is, is remembered while there is memory for it.
-void store::count_serial(log_state& s, std::uint32_t range) {
-  if (s.first_serial + s.ranges.size() == s.next_serial &&
-      (range != none || used_ + sizeof range <= memory_)) {
-    used_ += range != none ? 0 : sizeof range;  // of a range it is in what add_range() took
+// Serials count on; which range each of them is, is remembered while there is memory for it. Of a new range
+// that was kept, add_range() has taken it.
+void store::count_serial(log_state& s, std::uint32_t range, bool is_new) {
+  const std::size_t bytes = is_new && range != none ? 0 : sizeof range;
+  if (s.first_serial + s.ranges.size() == s.next_serial && used_ + bytes <= memory_) {
+    used_ += bytes;
     s.ranges.push_back(range);
   }
   ++s.next_serial;
@@ -220,7 +251,7 @@ std::uint32_t store::open(log_state& s, const label_node& step, std::uint64_t ti
 }
 
 void store::begin(log_state& s, const label_node& step, std::uint64_t ticks) {
-  count_serial(s, open(s, step, ticks, s.next_serial));
+  count_serial(s, open(s, step, ticks, s.next_serial), true);
 }
 
 void store::end_innermost(log_state& s, std::uint64_t ticks) {
@@ -258,22 +289,20 @@ void store::reopen(log_state& s, const slot* e) {
   }
 }
 
+// The adoption's serial means the range that it adopts: work declared for one is the other's.
 void store::adopt(log_state& s, std::uint64_t token) {
   const std::uint32_t r = range_of(token);
   s.stack.push_back({s.next_serial, r, r != none ? t_.ranges[r].label : none, true});
-  count_serial(s, none);
+  count_serial(s, r, false);
 }
 
-// The range may be of a thread whose log was not read so far: it was begun before its token was handed on.
-std::uint32_t store::range_of(std::uint64_t token) {
+std::optional<std::uint32_t> store::find_range(std::uint64_t token) {
   const std::uint32_t number = token_log(token);
   const std::uint64_t serial = token_serial(token);
   if (number == 0) {
     return none;
   }
-  if (serial >= state(number).next_serial) {
-    drain_log(number, serial, UINT64_MAX);
-  }
+  reach(token);
   const log_state& s = state(number);
   if (serial >= s.first_serial && serial - s.first_serial < s.ranges.size()) {
     return s.ranges[serial - s.first_serial];
@@ -282,11 +311,13 @@ std::uint32_t store::range_of(std::uint64_t token) {
     return none;  // known, and not kept
   }
   const auto old = std::find_if(s.old.begin(), s.old.end(), [&](const auto& o) { return o.first == serial; });
-  if (old != s.old.end()) {
-    return old->second;
-  }
-  ++unknown_ranges_;
-  return none;
+  return old != s.old.end() ? std::optional{old->second} : std::nullopt;
+}
+
+std::uint32_t store::range_of(std::uint64_t token) {
+  const std::optional<std::uint32_t> found = find_range(token);
+  unknown_ranges_ += found ? 0U : 1U;
+  return found.value_or(none);
 }
 
 }  // namespace varve::record

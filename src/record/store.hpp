@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -28,11 +29,12 @@ class store {
   store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory);
 
   /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
-  /// up.
-  void drain(std::uint64_t until = now());
+  /// up. `last`: recording ended then, and nothing will be read later.
+  void drain(std::uint64_t until, bool last = false);
   /// Names seen so far may be overwritten: their module is about to go.
   void forget_addresses() { names_.clear(); }
-  /// The trace until now, in nanoseconds; what is open ends at `end` ticks and says so.
+  /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
+  /// so.
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
   [[nodiscard]] trace take(const clock_mapping& clock, std::uint64_t end);
   /// Ranges, calls and activities kept.
@@ -58,6 +60,7 @@ class store {
   };
   struct log_state {
     bool current = false;  // past the epoch event of this session
+    bool reading = false;  // by a drain_log() that has not returned
     std::uint16_t thread = narrow_none;
     std::uint64_t first_serial = 0;
     std::uint64_t next_serial = 0;
@@ -70,10 +73,12 @@ class store {
 
   static log_counts read_counts(thread_log& log) noexcept;
   log_state& state(std::uint32_t number);
-  void drain_log(std::uint32_t number, std::uint64_t until_serial, std::uint64_t until);
+  bool drain_log(std::uint32_t number, std::uint64_t until_serial);
+  bool is_due(const slot* e);
+  bool reach(std::uint64_t token);
   void handle(log_state& s, const slot* e);
   label_node step_of(range_kind kind, const char* name, std::int32_t index);
-  void count_serial(log_state& s, std::uint32_t range);
+  void count_serial(log_state& s, std::uint32_t range, bool is_new);
   std::uint32_t open(log_state& s, const label_node& step, std::uint64_t ticks, std::uint64_t serial);
   void begin(log_state& s, const label_node& step, std::uint64_t ticks);
   void end_innermost(log_state& s, std::uint64_t ticks);
@@ -85,6 +90,10 @@ class store {
   void add_activity(const slot* e);
   void add_request(const slot* e, std::uint64_t ticks);
   std::uint32_t add_range(const range& r);
+  /// Of the range with this token: its index, or none when it was not kept. Nothing when it is not of this
+  /// session.
+  std::optional<std::uint32_t> find_range(std::uint64_t token);
+  /// The same where the range should be of this session: counted when it is not.
   std::uint32_t range_of(std::uint64_t token);
   std::uint32_t node_of(std::uint64_t id);
   std::uint32_t name_of(const char* text);
@@ -96,6 +105,8 @@ class store {
 
   std::uint64_t epoch_;
   std::uint64_t begin_;
+  std::uint64_t until_ = 0;  // was read, or is being read
+  bool last_ = false;
   std::size_t memory_;
   std::size_t used_ = 0;
   trace t_;

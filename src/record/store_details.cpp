@@ -71,7 +71,8 @@ std::uint32_t store::node_of(std::uint64_t id) {
     const bool known = labels_of_graphs().resolve(id, t_, n, captured_in);
     t_.graph_nodes.push_back(n);
     const bool this_session = known && captured_in != 0 && token_log(captured_in) <= logs_.size();
-    node_ranges_.push_back(this_session ? range_of(captured_in) : none);
+    // A node that was captured before the session has its labels, and no range to take work from.
+    node_ranges_.push_back(this_session ? find_range(captured_in).value_or(none) : none);
   }
   return entry->second;
 }

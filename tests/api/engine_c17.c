@@ -10,16 +10,16 @@
 #error "to be compiled as C17"
 #endif
 
-static void run_pass(const char* kind, int64_t tokens, const varve_label_t* mlp) {
+static void run_pass(const char* kind, int64_t tokens, const varve_label_t* mlp, varve_request request) {
   varve_range pass = varve_phase_begin(kind);
   int i;
   varve_set_model(pass, "target");
+  varve_serves(pass, request);
   for (i = 0; i < 2; ++i) {
     varve_range attention = varve_layer_begin("attention", i);
     varve_range rope = varve_op_begin("rope", VARVE_NO_INDEX);
     varve_end(rope);
-    varve_end(attention);
-    varve_end(varve_layer_begin(mlp[i].name, mlp[i].index));
+    varve_end(varve_next(attention, mlp[i].name, mlp[i].index));
   }
   varve_end(pass);
   varve_set(pass, kind[0] == 'p' ? VARVE_PREFILL_TOKENS : VARVE_DECODE_TOKENS, tokens);
@@ -28,6 +28,7 @@ static void run_pass(const char* kind, int64_t tokens, const varve_label_t* mlp)
 int main(int argc, char** argv) {
   char why[256] = "";
   varve_label_t mlp[2];
+  varve_request chat;
   int i;
   if (argc != 2) {
     return 2;
@@ -42,10 +43,12 @@ int main(int argc, char** argv) {
     fprintf(stderr, "a second session was not refused with a reason\n");
     return 1;
   }
-  run_pass(VARVE_PREFILL, 512, mlp);
+  chat = varve_request_begin("chat", 1);
+  run_pass(VARVE_PREFILL, 512, mlp, chat);
   for (i = 0; i < 3; ++i) {
-    run_pass(VARVE_DECODE, 16, mlp);
+    run_pass(VARVE_DECODE, 16, mlp, chat);
   }
+  varve_request_end(chat);
   if (varve_session_stop(argv[1], why, sizeof why) != 0) {
     fprintf(stderr, "stop: %s\n", why);
     return 1;

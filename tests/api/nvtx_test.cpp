@@ -118,6 +118,11 @@ TEST_F(nvtx, sees_handles_as_ranges_that_end_in_any_order) {
   EXPECT_THAT(seen(), ElementsAre("start attention 3", "start mlp 4", "end attention 3", "end mlp 4"));
 }
 
+TEST_F(nvtx, sees_a_range_of_c_end_and_another_start_at_each_step) {
+  varve_end(varve_next(varve_layer_begin("attention", 7), "mlp", 7));
+  EXPECT_THAT(seen(), ElementsAre("start attention 7", "end attention 7", "start mlp 7", "end mlp 7"));
+}
+
 TEST_F(nvtx, sees_the_text_of_a_label_made_at_run_time) {
   { const varve::layer layer{varve::label::parse("ffn_out-12")}; }
   EXPECT_THAT(seen(), ElementsAre("push ffn_out 12", "pop"));

@@ -67,6 +67,13 @@ TEST_F(cli, passes_its_options_to_the_table) {
   options = in(0);
   options.filter = "mlp";
   EXPECT_EQ(run({"report", "--filter=mlp", report}).out, varve::to_table(small_report(), options));
+  options = in(0);
+  options.depth = 1;
+  EXPECT_EQ(run({"report", "--depth", "1", report}).out, varve::to_table(small_report(), options));
+  options = in(0);
+  options.layers = "^(mlp|layer 1)$";
+  EXPECT_EQ(run({"report", "--layers", "^(mlp|layer 1)$", report}).out,
+            varve::to_table(small_report(), options));
 }
 
 TEST_F(cli, writes_json_that_gives_the_same_table) {
@@ -102,6 +109,68 @@ TEST_F(cli, says_that_a_report_cannot_be_split_by_batch) {
   EXPECT_EQ(o.err, "varve: " + report + ": is a report already, so --by-batch changes nothing\n");
 }
 
+TEST_F(cli, names_passes_and_layers_by_rules) {
+  const auto event = [](const char* name, int ts, int dur) {
+    return R"({"ph": "X", "cat": "user_annotation", "name": ")" + std::string{name} +
+           R"(", "pid": 1, "tid": 1, "ts": )" + std::to_string(ts) + R"(, "dur": )" + std::to_string(dur) +
+           "}";
+  };
+  const std::string trace =
+      files.write("trace.json",
+                  R"({"traceEvents": [)" + event("go=1", 0, 90) + "," + event("part 7", 10, 20) + "," +
+                      event("part 8", 40, 20) + "," + event("go noise", 70, 10) +
+                      R"(, {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                             "ts": 12, "dur": 2, "args": {"correlation": 1}},
+                            {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 14, "dur": 5,
+                             "args": {"device": 0, "stream": 7, "correlation": 1}}]})");
+  // Of "go=?=my pass" only the last "=" begins a name. "go noise" is ignored, though it fits --phase too.
+  const std::string json = files.path("out.json");
+  const outcome o = run({"report", "--json", "--phase", "^go=?=my pass", "--layer", "(part) (\\d+)",
+                         "--ignore", "noise", trace, "--output", json});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const varve::report r = varve::read_report(json);
+  ASSERT_EQ(r.phases.size(), 1U);
+  EXPECT_EQ(r.phases[0].phase, "my pass");
+  EXPECT_EQ(r.phases[0].passes, 1);
+  EXPECT_NE(r.find({"part", 7, "my pass"}), nullptr);
+  EXPECT_NE(r.find({"part", 8, "my pass"}), nullptr);
+  EXPECT_EQ(r.find({"go noise"}), nullptr);
+}
+
+TEST_F(cli, takes_traces_of_captures_before_or_after_the_files) {
+  const auto event = [](const char* cat, const char* name, int ts, int dur, const char* args) {
+    return R"({"ph": "X", "cat": ")" + std::string{cat} + R"(", "name": ")" + name +
+           R"(", "pid": 1, "tid": 1, "ts": )" + std::to_string(ts) + R"(, "dur": )" + std::to_string(dur) +
+           R"(, "args": {)" + args + "}}";
+  };
+  const std::string replay = files.write(
+      "replay.json",
+      R"({"traceEvents": [)" + event("cuda_runtime", "cudaGraphLaunch", 0, 2, R"("correlation": 1)") + "," +
+          event("kernel", "gemm", 5, 9, R"("correlation": 1, "device": 0, "stream": 7)") + "]}");
+  const std::string capture = files.write(
+      "capture.json", R"({"traceEvents": [)" + event("user_annotation", "capture_1_FULL", 0, 90, "") + "," +
+                          event("python_function", "nn.Module: Attention_3", 10, 50, "") + "," +
+                          event("cuda_runtime", "cudaLaunchKernel", 20, 2, R"("correlation": 1)") + "]}");
+  for (const auto& arguments : {std::vector<std::string>{"report", "--captures", capture, replay},
+                                {"report", replay, "--captures", capture, capture}}) {
+    EXPECT_THAT(run(arguments).out, HasSubstr("Attention 3"));
+  }
+  EXPECT_THAT(run({"report", replay}).out, HasSubstr("graph 1 (1 node)"));
+  const outcome missing = run({"report", replay, "--captures", files.path("none.json")});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("none.json"));
+  EXPECT_THAT(
+      run({"report", "--captures", capture, "--layers-count", "3", report}).err,
+      AllOf(HasSubstr("so --captures changes nothing"), HasSubstr("so --layers-count changes nothing")));
+}
+
+TEST_F(cli, says_that_rules_and_the_steady_view_come_too_late_for_a_report) {
+  const outcome o = run({"report", "--steady", "--ignore", "a", report});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(o.err, "varve: " + report + ": is a report already, so --steady changes nothing\nvarve: " +
+                       report + ": is a report already, so --phase, --layer or --ignore changes nothing\n");
+}
+
 TEST_F(cli, prints_its_version_and_its_help) {
   const outcome version = run({"--version"});
   EXPECT_EQ(version.code, 0);
@@ -123,21 +192,27 @@ TEST_F(cli, calls_a_wrong_command_line_by_its_name) {
     std::vector<std::string> words;
     const char* message;
   };
-  const example examples[] = {{{}, "Usage: varve"},
-                              {{"frobnicate"}, "frobnicate"},
-                              {{"report"}, "FILE is required"},
-                              {{"report", "--frob", report}, "--frob"},
-                              {{"report", "--by", "colour", report}, "\"colour\" is none of layer, label"},
-                              {{"report", "--sort", "time", report}, "\"time\" is none of gpu-time"},
-                              {{"report", "--top", "-1", report}, "--top: \"-1\" is no number"},
-                              {{"report", "--top", "many", report}, "--top: \"many\" is no number"},
-                              {{"report", "--width", "9999999", report}, "--width: \"9999999\" is no number"},
-                              {{"report", "--fold", "101", report}, "--fold: \"101\" is no percentage"},
-                              {{"report", "--fold", "1x", report}, "--fold: \"1x\" is no percentage"},
-                              {{"report", "--unprofiled-wall", "5", report}, "\"5\" is no duration"},
-                              {{"report", "--unprofiled-wall", "-5ms", report}, "\"-5ms\" is no duration"},
-                              {{"report", "--unprofiled-wall", "5msec", report}, "\"5msec\" is no duration"},
-                              {{"report", "--color", "blue", report}, "\"blue\" is none of auto"}};
+  const example examples[] = {
+      {{}, "Usage: varve"},
+      {{"frobnicate"}, "frobnicate"},
+      {{"report"}, "FILE is required"},
+      {{"report", "--frob", report}, "--frob"},
+      {{"report", "--by", "colour", report}, "\"colour\" is none of layer, label"},
+      {{"report", "--sort", "time", report}, "\"time\" is none of gpu-time"},
+      {{"report", "--top", "-1", report}, "--top: \"-1\" is no number"},
+      {{"report", "--top", "many", report}, "--top: \"many\" is no number"},
+      {{"report", "--depth", "-1", report}, "--depth: \"-1\" is no number of levels"},
+      {{"report", "--layers", "[a", report}, "--layers: \"[a\" is no expression"},
+      {{"report", "--width", "9999999", report}, "--width: \"9999999\" is no number"},
+      {{"report", "--fold", "101", report}, "--fold: \"101\" is no percentage"},
+      {{"report", "--fold", "1x", report}, "--fold: \"1x\" is no percentage"},
+      {{"report", "--unprofiled-wall", "5", report}, "\"5\" is no duration"},
+      {{"report", "--unprofiled-wall", "-5ms", report}, "\"-5ms\" is no duration"},
+      {{"report", "--unprofiled-wall", "5msec", report}, "\"5msec\" is no duration"},
+      {{"report", "--phase", "(", report}, "--phase: naming rule \"(\": is not a reg"},
+      {{"report", "--ignore", std::string(513, 'a'), report}, "is longer than 512 bytes"},
+      {{"report", report, "--layer"}, "--layer"},
+      {{"report", "--color", "blue", report}, "\"blue\" is none of auto"}};
   for (const example& e : examples) {
     const outcome o = run(e.words);
     EXPECT_EQ(o.code, 2) << e.message;

@@ -213,6 +213,7 @@ TEST(armed_decoder, keeps_the_layers_of_graphs_captured_before_the_session) {
   engine.generate(prompts, 8);
   const placed_trace later{session.stop()};
   varve::disarm();
+  EXPECT_THAT(later.t.losses, testing::IsEmpty());
   EXPECT_EQ(later.passes("capture"), 0U);
   const auto places = later.places("decode");
   EXPECT_EQ(places.at("layer 0 / qkv: sgemm"), 3 * 7);

@@ -165,8 +165,7 @@ TEST_F(captures_test, what_ran_at_once_was_not_captured) {
   EXPECT_EQ(labels(read(made)).at(0), "Layer 0");
 }
 
-// --- Which of several
-// ---------------------------------------------------------------------------------------
+// --- Which of several ------------------------------------------------------------------------------------
 
 class sized_captures_test : public captures_test {
  protected:
@@ -197,8 +196,66 @@ TEST_F(sized_captures_test, of_unknown_size_several_are_ambiguous) {
               ElementsAre("2 activities of graphs that several traces of captures fit: none is taken"));
 }
 
-// --- Pieces
-// -------------------------------------------------------------------------------------------------
+TEST_F(sized_captures_test, the_smallest_that_holds_the_tokens_of_the_pass_is_taken) {
+  EXPECT_EQ(label_for(3), "Model 0 / Of4 0");
+  EXPECT_EQ(label_for(4), "Model 0 / Of4 0");
+  EXPECT_EQ(label_for(5), "Model 0 / Of8 0");
+  EXPECT_THAT(losses_, IsEmpty());
+  EXPECT_EQ(label_for(9), "graph 1 (2 nodes) / a 0");
+  EXPECT_THAT(losses_, ElementsAre("2 activities of graphs that no trace of a capture fits"));
+}
+
+TEST_F(captures_test, sequences_of_a_capture_are_in_the_name_of_its_file) {
+  add("DecodeRunner_bs_4_rank0.json", {"", {{"Of4_0", "kk"}}});
+  add("DecodeRunner_bs_16_rank0.json", {"", {{"Of16_0", "kk"}}});
+  graph_trace made;
+  made.annotation("step[DECODE bs=3]", 0, 100);
+  made.launch(10, 1, {"a", "b"});
+  made.annotation("step[DECODE bs=5]", 100, 200);
+  made.launch(110, 2, {"a", "b"});
+  const names l = labels(read(made));
+  EXPECT_EQ(l.at(0), "Model 0 / Of4 0");
+  EXPECT_EQ(l.at(2), "Model 0 / Of16 0");
+}
+
+// --- Work ------------------------------------------------------------------------------------------------
+/// A product of [tokens, 64] and [64, 32], captured: 2 · tokens · 64 · 32 FLOPs.
+std::string product(int tokens) {
+  graph_trace made;
+  made.annotation("capture_" + std::to_string(tokens) + "_FULL", 0, 100);
+  made.module("Linear_0", 10, 90);
+  made.event("cpu_op", "aten::mm", 50, 51, 20, 30,
+             R"("External id": 7, "Input Dims": [[)" + std::to_string(tokens) +
+                 R"(, 64], [64, 32]], "Input type": ["float", "float"])");
+  made.call("cudaMemsetAsync", 25, 27, 1);  // two nodes of one operator
+  made.call("cudaLaunchKernel", 30, 32, 2);
+  return made.text();
+}
+
+TEST_F(captures_test, work_of_captured_operators_is_that_of_each_replay) {
+  add("a.json", product(4));
+  graph_trace made;
+  made.annotation("execute_context_0(0)_generation_3(3)", 0, 100);
+  made.launch(10, 1, {"Memset", "gemm"});
+  made.annotation("execute_context_0(0)_generation_4(4)", 100, 200);
+  made.launch(110, 2, {"Memset", "gemm"});
+  const varve::report r = varve::analyze(read(made));
+  const varve::row* linear = r.find({"Linear", 0, "", "", {}, ""});
+  ASSERT_NE(linear, nullptr);
+  EXPECT_EQ(linear->inclusive.declared.flops, 2 * (2 * 4 * 64 * 32));  // both ran the graph for 4 tokens
+}
+
+TEST_F(captures_test, work_that_captures_do_not_agree_on_is_not_taken) {
+  add("a.json", product(4));
+  add("b.json", product(8));
+  graph_trace made;
+  made.launch(10, 1, {"Memset", "gemm"});  // of how many tokens, nobody knows
+  const varve::trace t = read(made);
+  EXPECT_EQ(labels(t).at(1), "Linear 0");
+  EXPECT_TRUE(t.graph_nodes.at(t.activities.node[1]).declared.empty());
+}
+
+// --- Pieces ----------------------------------------------------------------------------------------------
 
 TEST_F(captures_test, pieces_are_matched_in_the_order_of_their_launches_in_the_pass) {
   add("a.json", {"capture_8_PIECEWISE", {{"Layer_0", "kk"}, {"Layer_1", "kk"}, {"Layer_2", "kk"}}, 3});
@@ -248,8 +305,7 @@ TEST_F(captures_test, the_number_of_modules_in_a_capture_decides_on_inferred_lay
   EXPECT_EQ(labels(read(made)).at(9), "graph 2 (12 nodes) / inferred layer 0 / norm 0");
 }
 
-// --- Errors
-// -------------------------------------------------------------------------------------------------
+// --- Errors ----------------------------------------------------------------------------------------------
 
 TEST_F(captures_test, errors_name_the_file) {
   graph_trace made;

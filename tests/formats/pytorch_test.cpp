@@ -459,7 +459,8 @@ TEST_F(pytorch_test, skips_other_events_without_calling_them_lost) {
   "Op count" : 0}},
          {"ph": "s", "id": 16, "pid": 50, "tid": 51, "ts": 1, "cat": "ac2g", "name": "ac2g"},
          {"ph": "f", "id": 16, "pid": 0, "tid": 7, "ts": 1, "cat": "async_cpu_to_gpu", "name": "async", "bp": "e"},
-         {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 50, "tid": 51, "ts": 1, "s": "t"},
+         {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 50, "tid": 51, "ts": 1, "s": "t",
+          "args": {"Bytes": 8, "Device Type": 0}},
          {"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 9},)json" +
       kernel("3", "1"));
   EXPECT_EQ(t.activities.size(), 1U);
@@ -468,7 +469,8 @@ TEST_F(pytorch_test, skips_other_events_without_calling_them_lost) {
   EXPECT_THAT(t.losses, IsEmpty());
   ASSERT_EQ(t.collectors.size(), 1U);
   EXPECT_EQ(t.collectors[0].detail,
-            "kernels 1, copies 0, sets 0, calls 0, annotations 0, events of other kinds, not read 10");
+            "kernels 1, copies 0, sets 0, calls 0, annotations 0, operators 1, "
+            "events of other kinds, not read 6");
 }
 
 TEST_F(pytorch_test, takes_the_keys_of_an_event_in_any_order) {

@@ -144,7 +144,9 @@ struct facts {
       }
       std::set<std::string> names;
       for (std::uint32_t r = t.calls.range[call]; r != varve::none; r = t.ranges[r].parent) {
-        names.insert(name_of(t, t.ranges[r]));
+        if (t.ranges[r].kind != varve::range_kind::layer) {
+          names.insert(name_of(t, t.ranges[r]));
+        }
       }
       for (const std::string& name : names) {
         by_annotation[name].push_back(when);
@@ -175,8 +177,15 @@ struct facts {
     latency_min = latencies.empty() ? 0 : *std::min_element(latencies.begin(), latencies.end());
     latency_negative = std::count_if(latencies.begin(), latencies.end(), [](time_ns l) { return l < 0; });
     for (const varve::range& r : t.ranges) {
+      if (r.kind == varve::range_kind::layer) {
+        ++modules;
+        continue;
+      }
       ++annotations[name_of(t, r)].instances;
       ++annotation_events;
+      if (r.kind == varve::range_kind::phase) {
+        kinds_of_passes[name_of(t, r)] = std::string{t.strings[t.labels[r.label].name]};
+      }
     }
     for (const auto& [name, all] : by_annotation) {
       annotations[name].sum = sum(all);
@@ -213,7 +222,9 @@ struct facts {
   time_ns latency_min = 0;
   std::int64_t latency_negative = 0;
   std::int64_t annotation_events = 0;
+  std::int64_t modules = 0;  // calls of them; real_modules_test.cpp looks closer
   std::map<std::string, annotation_facts> annotations;
+  std::map<std::string, std::string> kinds_of_passes;  // of the annotations that are passes
 };
 
 /// What analyze() makes of the trace, beside what was added up above.
@@ -276,6 +287,9 @@ void expect_analyzed_alike(const varve::trace& t, const facts& f) {
   std::map<std::string, annotation_facts> labels;
   std::set<std::string> with_copies;
   for (const varve::row& row : r.labels) {
+    if (row.kind == varve::range_kind::layer) {
+      continue;
+    }
     annotation_facts& label = labels[row.label];
     label.sum += row.inclusive.kernel_time;
     label.length += row.inclusive.gpu_time;
@@ -285,13 +299,12 @@ void expect_analyzed_alike(const varve::trace& t, const facts& f) {
       with_copies.insert(row.label);
     }
   }
-  annotation_facts steps;
-  std::int64_t passes = 0;
+  std::map<std::string, annotation_facts> passes;  // by their kind
   for (const auto& [name, expected] : f.annotations) {
-    if (name.rfind("ProfilerStep#", 0) == 0) {
-      steps.sum += expected.sum;
-      steps.kernels += expected.kernels;
-      ++passes;
+    if (const auto kind = f.kinds_of_passes.find(name); kind != f.kinds_of_passes.end()) {
+      passes[kind->second].sum += expected.sum;
+      passes[kind->second].kernels += expected.kernels;
+      passes[kind->second].instances += expected.instances;
       continue;
     }
     annotation_facts label = labels[name];
@@ -306,16 +319,16 @@ void expect_analyzed_alike(const varve::trace& t, const facts& f) {
       of_graphs.insert(row.label);
     }
   }
-  EXPECT_EQ(labels.size() - of_graphs.size() + static_cast<std::size_t>(passes), f.annotations.size());
-  for (const varve::phase_row& phase : r.phases) {
-    if (phase.phase == "ProfilerStep" && phase.total.kernels > 0) {
-      EXPECT_EQ(phase.passes, passes);
-      EXPECT_EQ(phase.total.kernel_time, steps.sum);
-      EXPECT_EQ(phase.total.kernels, steps.kernels);
-      steps = {};
-    }
+  EXPECT_EQ(labels.size() - of_graphs.size() + f.kinds_of_passes.size(), f.annotations.size());
+  for (const auto& [kind, expected] : passes) {
+    const auto phase = std::find_if(
+        r.phases.begin(), r.phases.end(),
+        [&kind = kind](const varve::phase_row& p) { return p.phase == kind && p.total.kernels > 0; });
+    ASSERT_NE(phase, r.phases.end()) << kind;
+    EXPECT_EQ(phase->passes, expected.instances);
+    EXPECT_EQ(phase->total.kernel_time, expected.sum);
+    EXPECT_EQ(phase->total.kernels, expected.kernels);
   }
-  EXPECT_EQ(steps.kernels, 0) << "no row of the steps";
 }
 
 class real_pytorch : public testing::Test {
@@ -351,6 +364,7 @@ TEST_F(real_pytorch, h100_transformer_block) {
   EXPECT_EQ(f.latency_min, 7000);
   EXPECT_EQ(f.latency_negative, 0);
   EXPECT_EQ(f.annotation_events, 18);
+  EXPECT_EQ(f.modules, 33);
   EXPECT_EQ(f.annotations.size(), 8U);
   EXPECT_EQ(f.annotations["Model Forward Pass"], (annotation_facts{390'000, 390'000, 48, 3}));
   EXPECT_EQ(f.annotations["Self-Attention"], (annotation_facts{186'000, 186'000, 27, 3}));
@@ -386,6 +400,7 @@ TEST_F(real_pytorch, h100_qwen_whose_first_kernels_were_launched_before_the_wind
   EXPECT_EQ(f.latency_min, 4825);
   EXPECT_EQ(f.latency_negative, 0);
   EXPECT_EQ(f.annotation_events, 1);
+  EXPECT_EQ(f.modules, 316);
   EXPECT_EQ(f.annotations["ProfilerStep#6"], (annotation_facts{31'760'058, 31'760'058, 1029, 1}));
   expect_analyzed_alike(t, f);
   // 1465 − 1029 kernels, and 241 sets of which 168 were called in the window.
@@ -421,14 +436,21 @@ TEST_F(real_pytorch, b200_vllm_prefill_whose_kernels_overlap_on_one_stream) {
   EXPECT_EQ(f.latency_min, 7723);
   EXPECT_EQ(f.latency_negative, 0);
   EXPECT_EQ(f.annotation_events, 3);
+  EXPECT_EQ(f.modules, 436);
   EXPECT_EQ(f.annotations.size(), 3U);
-  EXPECT_EQ(f.annotations["execute_context_1(888_788544)_generation_0(0)"],
+  EXPECT_EQ(f.annotations["prefill"],  // execute_context_1(888_788544)_generation_0(0)
             (annotation_facts{10'862'916, 10'793'638, 768, 1}));
   EXPECT_EQ(f.annotations["nccl:_all_gather_base"], (annotation_facts{21'953, 21'953, 1, 1}));
   EXPECT_EQ(f.annotations["## Call CompiledFxGraph fud64jsrxcxliekg7lptyw24yz5k3oa65b73wjfbhz6j2fg6ouu7 ##"],
             (annotation_facts{1984, 1984, 1, 1}));
   expect_analyzed_alike(t, f);
-  EXPECT_EQ(varve::analyze(t).quality.unmatched, 0);
+  const varve::report r = varve::analyze(t);
+  EXPECT_EQ(r.quality.unmatched, 0);
+  ASSERT_EQ(r.phases.size(), 1U);
+  EXPECT_EQ(r.phases[0].passes, 1);
+  EXPECT_EQ(r.phases[0].sequences, 1);
+  EXPECT_EQ(r.phases[0].prefill_tokens, 888);
+  EXPECT_EQ(r.phases[0].decode_tokens, 0);
   EXPECT_THAT(t.source, testing::EndsWith("b200-vllm-prefill.pt.trace.json.gz (rank 0 of 8, backend nccl)"));
   EXPECT_EQ(t.devices.size(), 8U);
   EXPECT_TRUE(t.losses.empty());

@@ -38,8 +38,8 @@ auto parts(is<varve::work> auto& x) {
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::measures> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z);
 }
 auto parts(is<varve::launch_shape> auto& x) {
   auto& [a, b, c, d, e] = x;
@@ -52,6 +52,10 @@ auto parts(is<varve::row> auto& x) {
 auto parts(is<varve::phase_row> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = x;
   return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+}
+auto parts(is<varve::collective_row> auto& x) {
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
 }
 auto parts(is<varve::device_info> auto& x) {
   auto& [a, b, c, d, e] = x;
@@ -82,12 +86,20 @@ auto parts(is<varve::collector_status> auto& x) {
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::report_quality> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y);
+}
+auto parts(is<varve::operator_row> auto& x) {
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+}
+auto parts(is<varve::operator_tables> auto& x) {
+  auto& [a, b, c] = x;
+  return std::tie(a, b, c);
 }
 auto parts(is<varve::report> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
 }
 
 /// Gives every number and text a value that no other has; lists get two entries.

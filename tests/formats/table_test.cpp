@@ -12,6 +12,7 @@
 #include "formats/report_fields.hpp"
 #include "formats/small_report.hpp"
 #include "formats/table/text.hpp"
+#include "formats/table_lines.hpp"
 
 namespace {
 
@@ -19,36 +20,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing_support::layer;
+using testing_support::lines_of;
+using testing_support::names;
+using testing_support::rows_only;
 using testing_support::small_report;
 using testing_support::times;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in{text};
-  for (std::string line; std::getline(in, line);) {
-    lines.push_back(line);
-  }
-  return lines;
-}
-
-varve::table_options rows_only() {
-  varve::table_options options;
-  options.header = false;
-  return options;
-}
-
-/// The names of the rows in the order in which they are printed, with their branches.
-std::vector<std::string> names(const varve::report& r, const varve::table_options& options) {
-  std::vector<std::string> out;
-  for (const std::string& line : lines_of(varve::to_table(r, options))) {
-    const bool row = line.find(" ms") != std::string::npos || line.find(" µs") != std::string::npos;
-    if (row || line.substr(0, 3) == "…") {
-      const std::size_t end = line.substr(0, 3) == "…" ? line.size() : line.find("  ");
-      out.push_back(line.substr(0, end));
-    }
-  }
-  return out;
-}
 
 // Shares are of the phase's 7.5 ms: layer 0 4.5 ÷ 7.5 = 60 %, its mlp 3 ÷ 7.5 = 40 %, attention 1.5 ÷ 7.5 =
 // 20 %; layer 1 2.94 ÷ 7.5 = 39.2 %, mlp 2.04 ÷ 7.5 = 27.2 %, attention 0.9 ÷ 7.5 = 12 %. Embedding and
@@ -382,6 +358,26 @@ TEST(table, says_where_rows_overlap) {
   EXPECT_THAT(varve::to_table(r), Not(HasSubstr("Rows overlap")));
   r.layers[4].inclusive.gpu_time = 4500000;  // 60 % and 60 %
   EXPECT_THAT(varve::to_table(r), HasSubstr("Rows overlap in time: together they are more than 100 %."));
+}
+
+// What was launched in no pass: layer rows of 3 and 1 µs make 4, of which a kernel of 3 has 75 % and a label
+// of 3 too.
+TEST(table, takes_shares_of_the_same_whole_in_each_view) {
+  varve::report r = small_report();
+  r.phases.clear();
+  r.labels.clear();
+  r.kernels.clear();
+  r.layers = {layer("a", "a", varve::no_index, varve::none, 3000, 1),
+              layer("b", "b", varve::no_index, varve::none, 1000, 1)};
+  for (varve::row& l : r.layers) {
+    l.phase = "";
+  }
+  r.labels = r.kernels = {r.layers[0]};
+  for (const auto by : {varve::view::layer, varve::view::label, varve::view::kernel}) {
+    varve::table_options options;
+    options.by = by;
+    EXPECT_THAT(varve::to_table(r, options), HasSubstr("3.00 ms  75.0   75.0")) << static_cast<int>(by);
+  }
 }
 
 TEST(table, leaves_out_a_section_in_which_nothing_happened) {

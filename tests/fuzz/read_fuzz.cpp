@@ -75,6 +75,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const varve::report report = varve::analyze(t);
     static_cast<void>(varve::to_table(report));
     static_cast<void>(varve::to_json(report));
+    varve::analyze_options steady;
+    steady.steady = true;
+    static_cast<void>(varve::analyze(t, steady));
   });
   try_to([&] { static_cast<void>(varve::to_table(varve::read_report(path, options))); });
   return 0;

@@ -32,7 +32,11 @@ TEST(disabled, markers_compile_and_record_nothing) {
     pass.serves(request);
     const varve::op op{varve::label{"made", 1}};
     varve_range range = varve_layer_begin("c", 1);
-    varve_end(range);
+    varve_end(varve_next(range, "c", 2));
+    varve_handoff_t where;
+    varve_here(&where);
+    varve_end(varve_adopt(&where));
+    varve_request_end(varve_request_begin("chat", 1));
   }
   EXPECT_EQ(evaluated, 0);
   EXPECT_TRUE(session.stop().ranges.empty());

@@ -136,6 +136,7 @@ TEST_F(host_test, keeps_labels_of_nodes_captured_while_armed_before_the_session)
     const varve::trace t = session.stop();
     ASSERT_EQ(t.graph_nodes.size(), 1U);
     EXPECT_EQ(varve::label_text(t, t.graph_nodes[0].label), "capture / layer 5");
+    EXPECT_THAT(t.losses, testing::IsEmpty());  // its work was not to be had, and was not asked for
   }
   varve::disarm();
   varve::session session;
@@ -256,6 +257,30 @@ class failing_source : public counting_source {
   [[nodiscard]] varve::collector_status status() const override { throw std::runtime_error{"boom"}; }
 };
 
+/// Reads the clock when it is stopped: after recording has, and before anything of it is read.
+class stop_clock : public counting_source {
+ public:
+  stop_clock() : counting_source{false} {}
+  void stop() noexcept override { stopped = varve::clock_ticks(); }
+  std::uint64_t stopped = 0;
+};
+
+TEST_F(host_test, ends_the_window_when_the_session_is_told_to_stop) {
+  const auto clock = std::make_shared<stop_clock>();
+  varve::session_options options;
+  options.collectors = {clock};
+  varve::session session{options};
+  for (int i = 0; i < 20000; ++i) {
+    const varve::layer layer{"layer", i & 7};
+  }
+  const std::uint64_t asked = varve::clock_ticks();
+  const varve::trace t = session.stop();
+  EXPECT_LE(varve::clock_nanoseconds(asked), t.end);
+  EXPECT_LE(t.end, varve::clock_nanoseconds(clock->stopped));
+  EXPECT_EQ(t.ranges.size(), 20000U);
+  EXPECT_LE(t.ranges.back().end, varve::clock_nanoseconds(asked));
+}
+
 TEST_F(host_test, survives_a_collector_whose_status_throws) {
   varve::session_options options;
   options.collectors = {std::make_shared<failing_source>()};
@@ -263,6 +288,24 @@ TEST_F(host_test, survives_a_collector_whose_status_throws) {
   EXPECT_THAT(session.status().collectors.back().detail, HasSubstr("threw"));
   EXPECT_EQ(session.stop().activities.size(), 1U);
   EXPECT_TRUE(varve::session{});  // nothing of it is left
+}
+
+TEST_F(host_test, skips_and_names_collectors_that_are_null) {
+  varve::session_options options;
+  options.collectors = {nullptr, std::make_shared<counting_source>(true), nullptr};
+  varve::session session{options};
+  ASSERT_TRUE(session);
+  const varve::session_status status = session.status();
+  EXPECT_EQ(status.collectors.back().state, varve::collector_state::running);
+  const varve::collector_status& skipped = status.collectors.at(status.collectors.size() - 2);
+  EXPECT_EQ(skipped.state, varve::collector_state::unavailable);
+  EXPECT_THAT(skipped.detail, HasSubstr("null pointer in session_options::collectors"));
+  ASSERT_EQ(status.losses.size(), 1U);
+  EXPECT_EQ(status.losses[0].count, 2U);
+  EXPECT_EQ(varve_test::lost(session.snapshot(), "null pointer"), 2U);
+  const varve::trace t = session.stop();
+  EXPECT_EQ(varve_test::lost(t, "null pointer"), 2U);
+  EXPECT_EQ(t.activities.size(), 1U);  // of the other one
 }
 
 TEST_F(host_test, drives_collectors_of_the_users) {

@@ -178,13 +178,44 @@ TEST(session, tells_its_status) {
   ASSERT_FALSE(running.collectors.empty());
   EXPECT_EQ(running.collectors[0].name, "markers");
   EXPECT_EQ(running.collectors[0].state, varve::collector_state::running);
-  { const varve::layer layer{"layer"}; }
+  for (int i = 0; i < 1000; ++i) {
+    const varve::layer layer{"layer"};
+  }
   const varve::trace t = session.stop();
   EXPECT_EQ(session.status().collectors[0].state, varve::collector_state::stopped);
   EXPECT_FALSE(session.status().running);
-  EXPECT_GE(t.own_overhead, 0);
+  EXPECT_EQ(t.own_overhead, static_cast<varve::time_ns>(running.marker_ns * 1000));  // of 1000 ranges
   EXPECT_EQ(t.source, "session");
   EXPECT_EQ(t.collectors[0].state, varve::collector_state::stopped);
+}
+
+TEST(session, says_nothing_unless_it_is_given_a_log) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  {
+    varve::session session;
+    varve::session refused;
+    const varve::session of_another_version{{}, VARVE_VERSION + 100};
+    varve::session_options little;
+    little.trace_memory = 0;
+    { const varve::layer layer{"layer"}; }
+    static_cast<void>(session.snapshot());
+    static_cast<void>(session.stop());
+    varve::session full{little};
+    { const varve::layer layer{"layer"}; }
+    EXPECT_FALSE(full.stop().losses.empty());
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(session, tells_its_log_what_it_does) {
+  std::vector<std::string> said;
+  varve::session_options options;
+  options.log = [&](varve::log_level, std::string_view text) { said.emplace_back(text); };
+  varve::session session{options};
+  static_cast<void>(session.stop());
+  EXPECT_THAT(said, ElementsAre("session started", "session stopped"));
 }
 
 TEST(session, survives_a_log_that_throws) {

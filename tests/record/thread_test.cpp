@@ -8,7 +8,9 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -149,6 +151,68 @@ TEST(handoff, goes_back_and_forth_between_threads) {
   EXPECT_THAT(paths(session.snapshot()), UnorderedElementsAre("a", "a / b", "a / b / c"));
   { const varve::layer d{"d"}; }
   EXPECT_THAT(paths(session.stop()), UnorderedElementsAre("a", "a / b", "a / b / c", "a / d"));
+}
+
+TEST(handoff, stays_within_the_window_of_every_copy) {
+  varve::session session;
+  constexpr int copies = 100;
+  constexpr int rounds = 300;  // of each thread to a copy, which is made meanwhile
+  std::mutex mutex;
+  varve::handoff place;
+  std::atomic<int> handed{0};
+  std::atomic<int> copy{0};
+  const auto wait_for_copy = [&copy](int round) {
+    while (round / rounds > copy) {
+      std::this_thread::yield();
+    }
+  };
+  std::thread giver{[&] {
+    for (int i = 0; i < copies * rounds; ++i) {
+      wait_for_copy(i);
+      const varve::phase pass{varve::decode};
+      const varve::layer layer{"given", i & 7};
+      const std::lock_guard lock{mutex};
+      place = varve::here();
+      ++handed;
+    }
+  }};
+  std::thread taker{[&] {
+    while (handed == 0) {
+      std::this_thread::yield();
+    }
+    for (int i = 0; i < copies * rounds; ++i) {
+      wait_for_copy(i);
+      std::unique_lock lock{mutex};
+      const varve::adopt adopted{place};
+      lock.unlock();
+      const varve::op op{"taken"};
+    }
+  }};
+  std::size_t outside = 0;
+  std::size_t known = 0;
+  const auto check = [&](const varve::trace& t) {
+    EXPECT_GE(t.ranges.size(), known);  // nothing of an earlier copy is missing
+    known = t.ranges.size();
+    for (const varve::range& r : t.ranges) {
+      outside += r.begin < t.begin || r.end < r.begin || t.end < r.end ? 1U : 0U;
+    }
+  };
+  for (; copy < copies; ++copy) {
+    while (handed <= copy * rounds) {
+      std::this_thread::yield();
+    }
+    check(session.snapshot());
+  }
+  giver.join();
+  taker.join();
+  const varve::trace whole = session.stop();
+  check(whole);
+  EXPECT_EQ(outside, 0U);
+  EXPECT_EQ(known, 3U * copies * rounds);
+  for (const varve::range& r : whole.ranges) {
+    ASSERT_TRUE(r.kind != varve::range_kind::op || r.parent != varve::none);  // all found what they took over
+  }
+  EXPECT_THAT(whole.losses, IsEmpty());
 }
 
 TEST(handoff, from_nowhere_does_nothing) {

@@ -41,6 +41,12 @@ class buffer {
   std::size_t capacity_ = 0;
 };
 
+/// A gzip stream that ends early: what came before has been read.
+class cut_off : public error {
+ public:
+  using error::error;
+};
+
 /// A file's bytes in order, unpacked on the way when they are gzip (one member or several).
 class stream {
  public:
@@ -50,7 +56,8 @@ class stream {
   stream& operator=(const stream&) = delete;
   ~stream();
 
-  /// Up to `size` further bytes into `to`; 0 at the end. Throws varve::error where the file is damaged.
+  /// Up to `size` further bytes into `to`; 0 at the end. Throws varve::error where the file is damaged
+  /// (cut_off where it ends early).
   std::size_t read(char* to, std::size_t size);
 
   [[nodiscard]] const std::string& path() const noexcept;
@@ -69,12 +76,19 @@ struct content {
   buffer bytes;                 ///< unpacked
   bool packed = false;          ///< was gzip, so places in `bytes` are not places in the file
   std::uint64_t file_size = 0;  ///< bytes of the file itself
+  std::string cut_off;          ///< that, and where, a gzip stream ends early; empty when it doesn't
+};
+
+/// How a reader takes a file.
+struct manner {
+  double share = 1.0;  ///< reading's part of all progress; the caller reports the rest, up to file_size
+  std::uint64_t longest = ~std::uint64_t{0};  ///< bytes, unpacked, that the reader can take in at all
+  bool takes_cut_off = false;                 ///< a gzip stream that ends early is read as far as it goes
 };
 
 /// Reads all of a file. Throws varve::error: no such file, not a regular file, no permission, empty, damaged,
-/// or more than options.max_unpacked bytes. Reading is `share` of all progress: the caller reports the rest,
-/// up to file_size of file_size.
-[[nodiscard]] content read(const std::string& path, const read_options& options, double share = 1.0);
+/// or more bytes than options.max_unpacked or `how.longest`.
+[[nodiscard]] content read(const std::string& path, const read_options& options, const manner& how = {});
 
 /// The first bytes of a file, at most `size`, as far as they can be had. Throws varve::error when the file
 /// cannot be opened.

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/input/json_damage.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace varve {
@@ -10,9 +11,20 @@ namespace input {
 
 namespace {
 
+/// nan, inf, Infinity, -nan(ind): no JSON, but what programs have written where a number has no value.
+bool is_no_number(std::string_view word) noexcept {
+  std::string lower{word.substr(0, 16)};
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  lower.erase(0, lower.find_first_not_of("+-"));
+  return lower.compare(0, 3, "nan") == 0 || lower == "inf" || lower == "infinity";
+}
+
 class scanner {
  public:
   explicit scanner(std::string_view text) : text_{text} {}
+  /// Mends `text` on its way.
+  scanner(buffer& text, mended& done) : text_{text.view()}, writable_{&text}, done_{&done} {}
 
   std::optional<damage> run() {
     while (!found_) {
@@ -25,11 +37,15 @@ class scanner {
       }
       step();
     }
+    if (early_ && done_ != nullptr && events_ > 0) {
+      cut_away();
+      found_.reset();
+    }
     return std::move(found_);
   }
 
  private:
-  enum class want { value, value_or_close, key, key_or_close, comma_or_close };
+  enum class want { value, next_value, value_or_close, key, key_or_close, comma_or_close };
 
   [[nodiscard]] bool done() const { return open_.empty() && want_ == want::comma_or_close; }
   [[nodiscard]] std::string brackets() const {
@@ -38,6 +54,7 @@ class scanner {
 
   void damaged(std::string cause) { found_ = damage{at_, std::move(cause)}; }
   void incomplete(const std::string& cause) {
+    early_ = true;
     damaged(cause +
             ": the file is incomplete; copy it again, or record again and let the profiler finish writing");
   }
@@ -50,21 +67,27 @@ class scanner {
     if (done()) {
       damaged("text after the end of the JSON; cut the file here or record it again");
     } else if (closes) {
-      const bool may = want_ != want::value && want_ != want::key && !open_.empty();
+      const bool extra = want_ == want::next_value || want_ == want::key;  // a comma before
+      const bool may = want_ != want::value && !(extra && done_ == nullptr) && !open_.empty();
       if (!may || open_.back() != (c == ']' ? '[' : '{')) {
         damaged(std::string{"unexpected '"} + c + "'");
         return;
       }
-      open_.pop_back();
-      ++at_;
-      want_ = want::comma_or_close;
+      if (extra) {
+        writable_->data()[comma_] = ' ';
+        ++done_->commas;
+      }
+      close();
     } else if (want_ == want::comma_or_close) {
       if (c != ',') {
         damaged(std::string{"expected ',' or '"} + (open_.back() == '[' ? ']' : '}') + "'");
         return;
       }
-      ++at_;
-      want_ = open_.back() == '[' ? want::value : want::key;
+      if (open_.size() == 1 && events_at_ > 1 && list_closed_) {
+        whole_ = at_;
+      }
+      comma_ = at_++;
+      want_ = open_.back() == '[' ? want::next_value : want::key;
     } else if (want_ == want::key || want_ == want::key_or_close) {
       key();
     } else {
@@ -72,12 +95,48 @@ class scanner {
     }
   }
 
+  void open(char c) {
+    open_ += c;
+    ++at_;
+    want_ = c == '[' ? want::value_or_close : want::key_or_close;
+    if (c == '[' && events_at_ == 0 && (open_.size() == 1 || (open_ == "{[" && events_come_))) {
+      events_at_ = open_.size();
+    }
+  }
+
+  void close() {
+    const bool in_list = events_at_ != 0 && !list_closed_;
+    const bool event = in_list && open_.size() == events_at_ + 1 && open_.back() == '{';
+    const bool list = in_list && open_.size() == events_at_;
+    open_.pop_back();
+    ++at_;
+    want_ = want::comma_or_close;
+    events_ += event ? 1U : 0U;
+    list_closed_ |= list;
+    if (event || list) {
+      whole_ = at_;
+    }
+  }
+
+  /// Ends the text behind the last whole event, or behind the last whole member when all events are there.
+  void cut_away() {
+    done_->cut_off = true;
+    done_->in_event = !list_closed_ && open_.size() > events_at_;
+    done_->events = events_;
+    const std::string_view closing = events_at_ == 1 ? "]" : list_closed_ ? "}" : "]}";
+    writable_->reserve(whole_ + closing.size());
+    std::copy(closing.begin(), closing.end(), writable_->data() + whole_);
+    writable_->set_size(whole_ + closing.size());
+  }
+
   void key() {
     if (text_[at_] != '"') {
       damaged("expected a key in quotes");
       return;
     }
+    const std::size_t begin = at_;
     string();
+    events_come_ = open_.size() == 1 && text_.substr(begin, at_ - begin) == "\"traceEvents\"";
     skip_space();
     if (!found_ && at_ < text_.size()) {
       if (text_[at_] != ':') {
@@ -92,9 +151,7 @@ class scanner {
   void value(char c) {
     want_ = want::comma_or_close;
     if (c == '[' || c == '{') {
-      open_ += c;
-      ++at_;
-      want_ = c == '[' ? want::value_or_close : want::key_or_close;
+      open(c);
     } else if (c == '"') {
       string();
     } else {
@@ -102,8 +159,7 @@ class scanner {
       const std::string_view word = text_.substr(at_, end - at_);
       const bool number = (c == '-' || (c >= '0' && c <= '9')) &&
                           word.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
-      const bool known = number || word == "true" || word == "false" || word == "null" || word == "NaN" ||
-                         word == "Infinity";
+      const bool known = number || word == "true" || word == "false" || word == "null" || is_no_number(word);
       const bool cut_off = end == text_.size() && !open_.empty();
       if (!known && !cut_off) {
         damaged("expected a value");
@@ -129,13 +185,25 @@ class scanner {
   std::string_view text_;
   std::size_t at_ = 0;
   want want_ = want::value;
-  std::string open_;  // the brackets that are
+  std::string open_;       // the brackets that are
+  std::size_t comma_ = 0;  // the last one
   std::optional<damage> found_;
+  bool early_ = false;  // the text ends too soon
+
+  std::size_t events_at_ = 0;  // brackets open directly in the list of events; 0: it has not come yet
+  bool events_come_ = false;   // the last key announces it
+  bool list_closed_ = false;
+  std::uint64_t events_ = 0;  // whole ones
+  std::size_t whole_ = 0;     // end of the last one, or of what may follow the list
+  buffer* writable_ = nullptr;
+  mended* done_ = nullptr;
 };
 
 }  // namespace
 
 std::optional<damage> find_damage(std::string_view text) { return scanner{text}.run(); }
+
+std::optional<damage> mend_events(buffer& text, mended& done) { return scanner{text, done}.run(); }
 
 }  // namespace input
 }  // namespace v0

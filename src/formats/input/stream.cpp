@@ -58,9 +58,10 @@ struct stream::state {
 
   [[nodiscard]] std::uint64_t place() const noexcept { return fetched - left; }
 
-  [[noreturn]] void fail_here(const std::string& cause) const {
-    fail(path, "byte " + std::to_string(place()) + ": " + cause);
+  [[nodiscard]] std::string message_here(const std::string& cause) const {
+    return path + ": byte " + std::to_string(place()) + ": " + cause;
   }
+  [[noreturn]] void fail_here(const std::string& cause) const { throw error{message_here(cause)}; }
 
   std::size_t fetch(void* to, std::size_t size) {
     for (;;) {
@@ -102,7 +103,8 @@ struct stream::state {
     while (inflater.avail_out == size) {
       if (!refill()) {
         if (in_member) {
-          fail_here("unexpected end of gzip stream: the file is incomplete; copy or record it again");
+          throw cut_off{
+              message_here("unexpected end of gzip stream: the file is incomplete; copy or record it again")};
         }
         return 0;
       }
@@ -120,7 +122,7 @@ struct stream::state {
         inflateReset(&inflater);
       } else if (result == Z_MEM_ERROR) {
         throw std::bad_alloc{};
-      } else if (result != Z_OK) {
+      } else if (result != Z_OK && inflater.avail_out == size) {  // else: once what came before is read
         fail_here(std::string{"damaged gzip stream ("} +
                   (inflater.msg != nullptr ? inflater.msg : "unknown cause") + "); copy or record it again");
       }

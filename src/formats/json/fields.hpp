@@ -24,6 +24,9 @@ inline constexpr std::array<std::string_view, 0> names{};
 template <>
 inline constexpr std::array<std::string_view, 4> names<range_kind>{"phase", "layer", "op", "request"};
 template <>
+inline constexpr std::array<std::string_view, 3> names<pass_inference>{"not_inferred", "module_calls",
+                                                                       "repeated_annotations"};
+template <>
 inline constexpr std::array<std::string_view, 3> names<collector_state>{"running", "stopped", "unavailable"};
 
 /// U or const U.
@@ -93,6 +96,7 @@ void fields(Archive& a, is<measures> auto& m) {
   a("copies", m.copies);
   a("sets", m.sets);
   a("copy_bytes", m.copy_bytes);
+  a("collective_bytes", m.collective_bytes);
   a("starved", m.starved);
   a("device_gap", m.device_gap);
   a("declared", m.declared);
@@ -147,6 +151,24 @@ void fields(Archive& a, is<phase_row> auto& p) {
   a("total", p.total);
   a("launch_latency", p.launch_latency);
   a("queue_delay", p.queue_delay);
+}
+
+template <class Archive>
+void fields(Archive& a, is<collective_row> auto& c) {
+  a("name", c.name);
+  a("ranks", c.ranks);
+  a("phase", c.phase);
+  a("model", c.model);
+  a("device", c.device);
+  a("batch", c.batch);
+  a("calls", c.calls);
+  a("sized_calls", c.sized_calls);
+  a("bytes", c.bytes);
+  a("gpu_time", c.gpu_time);
+  a("exposed_time", c.exposed_time);
+  a("sized_time", c.sized_time);
+  a("algorithm_bandwidth", c.algorithm_bandwidth);
+  a("bus_bandwidth", c.bus_bandwidth);
 }
 
 template <class Archive>
@@ -229,7 +251,15 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("graph_launches_without_kernels", q.graph_launches_without_kernels);
   a("graph_launches_short", q.graph_launches_short);
   a("clipped_ranges", q.clipped_ranges);
+  a("calls_by_operator", q.calls_by_operator);
+  a("calls_by_forward", q.calls_by_forward);
+  a("calls_backward", q.calls_backward);
+  a("calls_by_pass", q.calls_by_pass);
   a("implicit_pass", q.implicit_pass);
+  a("inferred_passes", q.inferred_passes);
+  a("steady", q.steady);
+  a("ramp_passes", q.ramp_passes);
+  a("unsized_kinds", q.unsized_kinds);
   a("live_cpu", q.live_cpu);
   a("losses", q.losses);
   a("collectors", q.collectors);
@@ -239,8 +269,37 @@ void fields(Archive& a, is<report_quality> auto& q) {
 }
 
 template <class Archive>
+void fields(Archive& a, is<operator_row> auto& r) {
+  a("name", r.name);
+  a("shapes", r.shapes);
+  a("annotation", r.annotation);
+  a("on_device", r.on_device);
+  a("calls", r.calls);
+  a("cpu_total", r.cpu_total);
+  a("cpu_self", r.cpu_self);
+  a("gpu_total", r.gpu_total);
+  a("gpu_self", r.gpu_self);
+  a("cpu_memory", r.cpu_memory);
+  a("cpu_memory_self", r.cpu_memory_self);
+  a("gpu_memory", r.gpu_memory);
+  a("gpu_memory_self", r.gpu_memory_self);
+  a("declared", r.declared);
+  a("calls_with_work", r.calls_with_work);
+}
+
+template <class Archive>
+void fields(Archive& a, is<operator_tables> auto& o) {
+  a("by_name", o.by_name);
+  a("by_shape", o.by_shape);
+  a("work_share", o.work_share);
+}
+
+template <class Archive>
 void fields(Archive& a, is<report> auto& r) {
   a("source", r.source);
+  a("rank", r.rank);
+  a("world_size", r.world_size);
+  a("backend", r.backend);
   a("begin", r.begin);
   a("end", r.end);
   a("unprofiled_wall", r.unprofiled_wall);
@@ -250,7 +309,9 @@ void fields(Archive& a, is<report> auto& r) {
   a("labels", r.labels);
   a("kernels", r.kernels);
   a("categories", r.categories);
+  a("collectives", r.collectives);
   a("requests", r.requests);
+  a("operators", r.operators);
   a("quality", r.quality);
 }
 

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/pytorch/annotations.hpp"
 
+#include "formats/pytorch/inference.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -9,28 +11,54 @@ namespace varve {
 inline namespace v0 {
 namespace pytorch {
 
-void annotations::add(trace& t, std::uint32_t name, bool is_module, std::uint16_t thread, time_ns begin,
-                      time_ns end) {
-  const auto [known, added] = label_of_name_.try_emplace(std::uint64_t{name} << 1U | (is_module ? 1U : 0U),
-                                                         static_cast<std::uint32_t>(labels_.size()));
-  if (added) {
-    mark means = read_mark(t.strings[name], is_module);
-    labels_.push_back({t.strings.intern(means.name), std::move(means)});
+namespace {
+
+void count_unknown(mark_form form, loss_counts& losses) noexcept {
+  switch (form) {
+    case mark_form::unknown_vllm:
+      return losses.add(lost::unknown_vllm_pass);
+    case mark_form::unknown_sglang:
+      return losses.add(lost::unknown_sglang_pass);
+    case mark_form::unknown_atom:
+      return losses.add(lost::unknown_atom_pass);
+    default:
+      return;
   }
-  all_.push_back({begin, end, known->second, thread});
 }
 
-void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& losses) {
-  // Outer before inner: by begin, the longer first, then in the order of the file.
-  std::stable_sort(all_.begin(), all_.end(), [](const annotation& a, const annotation& b) {
+}  // namespace
+
+void annotation_list::sort() {
+  std::stable_sort(all.begin(), all.end(), [](const annotation& a, const annotation& b) {
     return a.thread != b.thread ? a.thread < b.thread
            : a.begin != b.begin ? a.begin < b.begin
                                 : a.end > b.end;
   });
+}
+
+void annotations::add(trace& t, std::uint32_t name, bool is_module, std::uint16_t thread, time_ns begin,
+                      time_ns end) {
+  const auto [known, added] = label_of_name_.try_emplace(std::uint64_t{name} << 1U | (is_module ? 1U : 0U),
+                                                         static_cast<std::uint32_t>(list_.labels.size()));
+  if (added) {
+    mark means = rules_.read(t.strings[name], is_module);
+    list_.labels.push_back({t.strings.intern(means.name), std::move(means)});
+  }
+  if (list_.labels[known->second].means.form == mark_form::ignored) {
+    ++ignored_;
+    return;
+  }
+  list_.all.push_back({begin, end, known->second, thread});
+}
+
+void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& losses) {
+  list_.sort();
+  settle_passes(t, list_, slack);
+  t.inferred_passes = infer_passes(t, list_, shift, slack);
   std::vector<std::uint32_t> open;   // each holds the next
   std::vector<std::size_t> lengths;  // of their paths
   std::uint16_t thread = narrow_none;
-  for (const annotation& a : all_) {
+  for (const annotation& a : list_.all) {
     if (a.thread != thread || thread == narrow_none) {
       thread = a.thread;
       open.clear();
@@ -39,13 +67,14 @@ void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& los
     r.begin = a.begin + shift;
     r.end = a.end + shift;
     r.thread = a.thread;
-    const label& l = labels_[a.label];
+    const annotation_label& l = list_.labels[a.label];
     r.kind = l.means.kind;
+    count_unknown(l.means.form, losses);
     // One that ends before `a` does is over, or crosses it; then whatever lies in both belongs to `a`.
     bool crosses = false;
     for (; !open.empty() && t.ranges[open.back()].end < r.end; open.pop_back()) {
       const time_ns end = t.ranges[open.back()].end;
-      if (r.end - end <= slack && r.begin + (r.end - r.begin) / 2 < end) {
+      if (is_inside(r.begin, r.end, end, slack)) {
         r.end = end;
         break;
       }

@@ -7,17 +7,47 @@
 
 #include "formats/pytorch/losses.hpp"
 #include "formats/pytorch/marks.hpp"
+#include "formats/pytorch/rules.hpp"
 
 #include <varve/trace.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace varve {
 inline namespace v0 {
 namespace pytorch {
+
+/// What texts of annotations mark; each is read once.
+struct annotation_label {
+  std::uint32_t name = none;  ///< of the mark, in trace::strings
+  mark means;
+};
+
+struct annotation {
+  time_ns begin = 0;
+  time_ns end = 0;
+  std::uint32_t label = none;
+  std::uint16_t thread = narrow_none;
+};
+
+struct annotation_list {
+  std::vector<annotation> all;
+  std::vector<annotation_label> labels;
+
+  /// By thread, outer before inner: by begin, the longer first, then in the order in which they were added.
+  void sort();
+  [[nodiscard]] const mark& means(const annotation& a) const noexcept { return labels[a.label].means; }
+};
+
+/// Whether [begin, end) counts as inside an annotation that began before and ends at `outer`. Rounded times
+/// can make it end up to `slack` later.
+[[nodiscard]] inline bool is_inside(time_ns begin, time_ns end, time_ns outer, time_ns slack) noexcept {
+  return end <= outer || (end - outer <= slack && begin + (end - begin) / 2 < outer);
+}
 
 class annotations {
  public:
@@ -26,29 +56,25 @@ class annotations {
   static constexpr std::size_t deepest = 128;
   static constexpr std::size_t longest_path = 4096;
 
-  /// `name` is in `t.strings`; read_mark() says what it marks.
+  explicit annotations(naming_rules rules) : rules_{std::move(rules)} {}
+
+  /// `name` is in `t.strings`; the rules and read_mark() say what it marks.
   void add(trace& t, std::uint32_t name, bool is_module, std::uint16_t thread, time_ns begin, time_ns end);
 
-  /// Adds all to `t.ranges`, nested by containment on each thread, times moved by `shift`. Rounded times can
-  /// make one end up to `slack` after the one that holds it, or begin before its predecessor ended.
+  /// Adds all to `t.ranges`, nested by containment on each thread, times moved by `shift`, which those of
+  /// `t.calls` are already. Rounded times can make one end up to `slack` after the one that holds it, or
+  /// begin before its predecessor ended.
   void write(trace& t, time_ns shift, time_ns slack, loss_counts& losses);
 
-  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return list_.all.size(); }
+  /// That the rules ignored.
+  [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
 
  private:
-  struct annotation {
-    time_ns begin = 0;
-    time_ns end = 0;
-    std::uint32_t label = none;  // in labels_
-    std::uint16_t thread = narrow_none;
-  };
-  struct label {
-    std::uint32_t name = none;
-    mark means;
-  };
-  std::vector<annotation> all_;
-  std::vector<label> labels_;
+  naming_rules rules_;
+  annotation_list list_;
   std::unordered_map<std::uint64_t, std::uint32_t> label_of_name_;
+  std::uint64_t ignored_ = 0;
 };
 
 }  // namespace pytorch

@@ -56,6 +56,20 @@ void builder::add(const event& e) {
     if (notes_ != nullptr) {
       note_annotation(name, thread, *when);
     }
+    if (e.kind == category::annotation) {
+      operators_.add(trace_, operator_source::annotation, e, name, thread, when->begin, when->end, losses_);
+    }
+  } else if (e.kind == category::operation) {
+    const std::uint16_t thread = thread_of(e);
+    operators_.add(trace_, operator_source::operation, e, name_of(e.name), thread, when->begin, when->end,
+                   losses_);
+    if (!e.collective.empty()) {
+      collectives_.add_operator(e, name_of(e.collective), thread, when->begin, when->end, losses_);
+    }
+  } else if (e.kind == category::overhead || e.kind == category::device_annotation) {
+    const bool overhead = e.kind == category::overhead;
+    operators_.add(trace_, overhead ? operator_source::overhead : operator_source::device_annotation, e,
+                   name_of(e.name), narrow_none, when->begin, when->end, losses_);
   } else {
     add_activity(e, *when);
   }
@@ -86,8 +100,12 @@ void builder::add_activity(const event& e, interval when) {
       a.kind = activity_kind::kernel;
       ++kernels_;
   }
+  operators_.add_activity(trace_.activities.size(), e);
   trace_.add_activity(a);
   activity_correlations_.push_back(correlation_of(e));
+  if (a.kind == activity_kind::kernel) {
+    collectives_.add_kernel(trace_, e, a.name, e.collective.empty() ? none : name_of(e.collective), losses_);
+  }
 }
 
 void builder::add_call(const event& e, interval when) {
@@ -95,12 +113,13 @@ void builder::add_call(const event& e, interval when) {
   c.begin = when.begin;
   c.end = when.end;
   c.thread = thread_of(e);
-  const auto [known, added] = calls_.try_emplace(e.name, call_kind::other);
+  const auto [known, added] = calls_.try_emplace(e.name, called{});
   if (added && input::is_string(e.name)) {
-    known->second = kind_of_call(input::inside(e.name));
+    known->second = {name_of(e.name), kind_of_call(input::inside(e.name))};
   }
-  c.kind = known->second;
+  c.kind = known->second.kind;
   losses_.add(lost::no_name, input::is_string(e.name) ? 0 : 1);
+  operators_.add_call(trace_.calls.size(), e, known->second.name);
   trace_.add_call(c);
   call_correlations_.push_back(correlation_of(e));
   if (c.kind == call_kind::graph_build || (notes_ != nullptr && !e.kernel.empty())) {
@@ -124,6 +143,15 @@ void builder::note_annotation(std::uint32_t name, std::uint16_t thread, interval
   if (capture_size size = read_capture_mark(trace_.strings[name]); size.unit != capture_unit::unknown) {
     notes_->marks.push_back({when.begin, when.end, thread, std::move(size)});
   }
+}
+
+void builder::add_memory(const event& e) {
+  const number at = scaled(e.begin, 3);
+  if (at.state != number_state::good || !in_range(at.value)) {
+    losses_.add(lost::invalid_memory);
+    return;
+  }
+  operators_.add_memory(e, at.value, losses_);
 }
 
 std::optional<builder::interval> builder::interval_of(const event& e) {

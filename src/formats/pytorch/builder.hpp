@@ -8,8 +8,10 @@
 
 #include "formats/pytorch/annotations.hpp"
 #include "formats/pytorch/captures.hpp"
+#include "formats/pytorch/collectives.hpp"
 #include "formats/pytorch/event.hpp"
 #include "formats/pytorch/losses.hpp"
+#include "formats/pytorch/operators.hpp"
 
 #include <varve/trace.hpp>
 
@@ -19,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace varve {
@@ -30,11 +33,19 @@ class builder {
  public:
   /// `captured` lends its layers to replayed graphs; `notes`, where given, gets what only a reader of
   /// captures needs. `layers` is how many the model is known to have, or 0.
-  builder(loss_counts& losses, const captures& captured, capture_notes* notes, std::size_t layers)
-      : losses_{losses}, captured_{captured}, notes_{notes}, layers_{layers} {}
+  builder(loss_counts& losses, naming_rules rules, const captures& captured, capture_notes* notes,
+          std::size_t layers)
+      : losses_{losses},
+        captured_{captured},
+        notes_{notes},
+        layers_{layers},
+        annotations_{std::move(rules)} {}
 
   /// An event with a begin and a duration, of a kind that is read.
   void add(const event& e);
+  /// An event without a category, if the names of its process and thread tell what it is.
+  bool add_by_row(event e);
+  void add_memory(const event& e);
   /// The name of a thread or process.
   void add_name(const event& e);
   void add(const device_properties& device);
@@ -80,7 +91,7 @@ class builder {
   std::optional<std::uint64_t> identity(std::string_view token);
   std::optional<thread_key> thread_key_of(const event& e);
 
-  void shift(std::string_view base_time);
+  time_ns shift(std::string_view base_time);
   void renumber();
   void complete_threads();
   void complete_devices();
@@ -94,6 +105,8 @@ class builder {
   std::vector<std::uint64_t> graph_of_node_;  // by entry of trace::graph_nodes: "graph id", or 0
   trace trace_;
   annotations annotations_;
+  collectives collectives_;
+  operators operators_;
   std::vector<std::uint64_t> call_correlations_;
   std::vector<std::uint64_t> activity_correlations_;
   std::uint64_t widest_correlation_ = 0;
@@ -101,11 +114,16 @@ class builder {
   time_ns last_ = 0;
   bool empty_ = true;
   bool below_microsecond_ = false;  // some time is no whole number of microseconds
+  bool rows_ = false;               // some event was told by its row
   time_ns total_ = 0;               // of all durations
   std::int64_t total_bytes_ = 0;
 
   std::unordered_map<std::string_view, std::uint32_t> names_;  // raw token to string
-  std::unordered_map<std::string_view, call_kind> calls_;      // raw token to kind
+  struct called {
+    std::uint32_t name = none;
+    call_kind kind = call_kind::other;
+  };
+  std::unordered_map<std::string_view, called> calls_;  // by raw token
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
   std::unordered_map<thread_key, std::string, thread_hash> thread_names_;
   std::unordered_map<std::uint32_t, std::string> process_names_;

@@ -120,14 +120,14 @@ class matcher {
     return true;
   }
 
-  std::uint32_t choose(std::uint32_t r) {
+  capture_matches::match choose(std::uint32_t r) {
     const replay& at = launches_.replays[r];
     const std::uint64_t activities = at.last - at.first;
     if (branches_[at.graph]) {
       out_.branching += activities;
-      return none;
+      return {};
     }
-    std::uint32_t chosen = none;
+    capture_matches::match chosen;
     if (const auto found = with_kinds_.find(hashes_[at.graph]); found != with_kinds_.end()) {
       for (const std::uint32_t g : found->second) {
         const captured_graph& capture = captured_.graphs[g];
@@ -135,18 +135,25 @@ class matcher {
             capture.pieces == 1 || (passes_[r] != none && capture.pieces == launches_in_pass_[passes_[r]] &&
                                     capture.piece == places_[r]);
         if (!in_place ||
-            size_for(capture.size, passes_[r]).value_or(capture.size.size) != capture.size.size ||
-            (chosen != none && captured_.graphs[chosen].content == capture.content) || !fits(at.graph, g)) {
+            size_for(capture.size, passes_[r]).value_or(capture.size.size) != capture.size.size) {
           continue;
         }
-        if (chosen != none) {
-          out_.ambiguous += activities;
-          return none;
+        const captured_graph* const before = chosen.graph != none ? &captured_.graphs[chosen.graph] : nullptr;
+        const bool same = before != nullptr && before->content == capture.content;
+        if ((same && (!chosen.work_is_known || before->worth == capture.worth)) || !fits(at.graph, g)) {
+          continue;
         }
-        chosen = g;
+        if (same) {
+          chosen.work_is_known = false;
+        } else if (before != nullptr) {
+          out_.ambiguous += activities;
+          return {};
+        } else {
+          chosen.graph = g;
+        }
       }
     }
-    out_.unmatched += chosen == none ? activities : 0;
+    out_.unmatched += chosen.graph == none ? activities : 0;
     return chosen;
   }
 

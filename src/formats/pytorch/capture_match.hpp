@@ -18,10 +18,14 @@ inline namespace v0 {
 namespace pytorch {
 
 struct capture_matches {
-  std::vector<std::uint32_t> of_replay;  ///< in captures::graphs, or none
-  std::uint64_t unmatched = 0;           ///< activities of launches that no capture fits
-  std::uint64_t ambiguous = 0;           ///< … that several fit which would lend different layers
-  std::uint64_t branching = 0;           ///< … on several streams, whose order says nothing
+  struct match {
+    std::uint32_t graph = none;  ///< in captures::graphs, or none
+    bool work_is_known = true;   ///< false: others that fit would lend other work
+  };
+  std::vector<match> of_replay;
+  std::uint64_t unmatched = 0;  ///< activities of launches that no capture fits
+  std::uint64_t ambiguous = 0;  ///< … that several fit which would lend different layers
+  std::uint64_t branching = 0;  ///< … on several streams, whose order says nothing
 };
 
 /// A capture fits when it put the same kinds of work in the same order, with the same kernels' names where it

@@ -231,6 +231,7 @@ class capture_reader {
         stretches.push_back({m.thread, m.begin, m.end});
       }
     }
+    read_operators(t);
     const capture_size of_file = read_capture_name(std::filesystem::path{path}.filename().string());
     const std::size_t first_graph = to_.graphs.size();
     std::vector<std::size_t> mark_of;  // by graph from there: its capture
@@ -264,6 +265,9 @@ class capture_reader {
       n.label = r < t.ranges.size() ? label_of(t, t.ranges[r].label) : none;
       to_.nodes.push_back(n);
       ++to_.graphs.back().last;
+      operators_.push_back(c < t.operator_of_call.size() && t.operator_of_call[c] < with_work_.size()
+                               ? with_work_[t.operator_of_call[c]]
+                               : none);
     };
     if (stretches.empty()) {
       if (!calls.empty()) {
@@ -281,9 +285,59 @@ class capture_reader {
       });
     }
     number_pieces(first_graph, mark_of);
+    for (std::size_t g = first_graph; g < to_.graphs.size(); ++g) {
+      add_work(t, to_.graphs[g], to_.graphs[first_graph].first);
+    }
   }
 
  private:
+  /// By operator: the outermost one around it, or itself, whose work is known.
+  void read_operators(const trace& t) {
+    operators_.clear();
+    with_work_.assign(t.operators.size(), none);
+    for (std::uint32_t i = 0; i < with_work_.size(); ++i) {
+      const std::uint32_t parent = t.operators.parent[i];
+      const std::uint32_t kind = t.operators.kind[i];
+      with_work_[i] = parent < i && with_work_[parent] != none   ? with_work_[parent]
+                      : !t.operator_kinds[kind].declared.empty() ? i
+                                                                 : none;
+    }
+  }
+
+  /// Sums the work of a graph's operators by the path of their nodes.
+  void add_work(const trace& t, captured_graph& graph, std::size_t first_node) {
+    constexpr std::int64_t most = std::int64_t{1} << 56U;  // sums of two fit many times
+    std::unordered_set<std::uint32_t> added;
+    std::unordered_map<std::uint32_t, std::uint32_t> work_of;  // by label
+    for (std::size_t n = graph.first; n < graph.last; ++n) {
+      const std::uint32_t i = operators_[n - first_node];
+      if (i == none || !added.insert(i).second) {
+        continue;
+      }
+      const auto [known, is_new] =
+          work_of.try_emplace(to_.nodes[n].label, static_cast<std::uint32_t>(to_.works.size()));
+      if (is_new) {
+        to_.works.emplace_back();
+      }
+      work& sum = to_.works[known->second];
+      const work& w = t.operator_kinds[t.operators.kind[i]].declared;
+      if (w.flops <= most - sum.flops && w.bytes() <= most - sum.bytes()) {
+        sum += w;
+      }
+    }
+    for (std::size_t n = graph.first; n < graph.last; ++n) {
+      captured_node& node = to_.nodes[n];
+      if (const auto known = work_of.find(node.label); known != work_of.end()) {
+        node.work = known->second;
+        const work& w = to_.works[node.work];
+        for (const std::int64_t part : {w.flops, w.weight_bytes, w.kv_bytes, w.activation_bytes}) {
+          graph.worth = (graph.worth ^ static_cast<std::uint64_t>(part)) * 0x9E3779B97F4A7C15ULL;
+          graph.worth ^= graph.worth >> 29U;
+        }
+      }
+    }
+  }
+
   void number_pieces(std::size_t first, const std::vector<std::size_t>& mark_of) {
     std::unordered_map<std::size_t, std::uint32_t> pieces;
     for (std::size_t g = first; g < to_.graphs.size(); ++g) {
@@ -329,6 +383,8 @@ class capture_reader {
   read_options options_;
   captures& to_;
   std::vector<std::optional<std::uint32_t>> labels_;
+  std::vector<std::uint32_t> with_work_;  // by operator
+  std::vector<std::uint32_t> operators_;  // by node of the file
 };
 
 /// A file, or the traces in a folder in order of their names.

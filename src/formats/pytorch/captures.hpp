@@ -59,6 +59,7 @@ struct captured_node {
   activity_kind kind = activity_kind::kernel;
   std::uint32_t name = none;   ///< of the kernel in captures::strings, where the trace has it
   std::uint32_t label = none;  ///< path below its pass in captures::labels
+  std::uint32_t work = none;   ///< of all operators of its path in its graph, in captures::works; or none
 };
 
 /// One graph that a capture made: of several (pieces) in the order of their capture.
@@ -68,13 +69,15 @@ struct captured_graph {
   std::size_t last = 0;
   std::uint32_t piece = 0;
   std::uint32_t pieces = 1;
-  std::uint64_t content = 0;  ///< equal where another one lends the same
+  std::uint64_t content = 0;  ///< equal where another one lends the same paths
+  std::uint64_t worth = 0;    ///< … and the same work
 };
 
 struct captures {
   string_table strings;
   label_table labels;
   std::vector<captured_node> nodes;
+  std::vector<work> works;
   std::vector<captured_graph> graphs;
   std::vector<std::size_t> layer_counts;  ///< how many modules there are of each class
   std::vector<loss> losses;               ///< of the files

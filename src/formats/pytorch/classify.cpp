@@ -97,6 +97,15 @@ category category_of(std::string_view cat) noexcept {
   if (lower == "python_function") {
     return category::python;
   }
+  if (lower == "overhead") {
+    return category::overhead;
+  }
+  if (lower == "gpu_user_annotation") {
+    return category::device_annotation;
+  }
+  if (lower == "cpu_instant_event") {
+    return category::instant;
+  }
   // cuda_runtime, cuda_driver, Runtime, hip_runtime, …
   return ends(lower, "runtime") || ends(lower, "driver") ? category::call : category::unread;
 }

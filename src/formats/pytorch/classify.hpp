@@ -21,8 +21,11 @@ enum class category : std::uint8_t {
   set,
   call,
   annotation,
-  operation,  ///< of the framework: "aten::mm"
-  python      ///< a function's frame; of these only the calls of modules are read
+  operation,          ///< of the framework: "aten::mm"
+  python,             ///< a function's frame; of these only the calls of modules are read
+  overhead,           ///< of the profiler
+  device_annotation,  ///< the span on a device of what was launched in an annotation
+  instant             ///< of the host; of these only memory is read
 };
 
 /// Of a `cat` in any spelling that profilers have used, in small letters or capitals.

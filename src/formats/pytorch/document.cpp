@@ -5,11 +5,8 @@
 #include "formats/input/json_text.hpp"
 #include "formats/pytorch/marks.hpp"
 #include "formats/pytorch/number.hpp"
+#include "formats/pytorch/parser.hpp"
 
-#include <simdjson.h>
-
-#include <cstring>
-#include <new>
 #include <utility>
 
 namespace varve {
@@ -18,55 +15,11 @@ namespace pytorch {
 
 namespace {
 
-namespace json = simdjson::ondemand;
-
 static_assert(input::buffer::padding >= simdjson::SIMDJSON_PADDING);
 
-[[noreturn]] void refuse(simdjson::error_code code) {
-  switch (code) {
-    case simdjson::UTF8_ERROR:
-    case simdjson::UNESCAPED_CHARS:
-      throw refused{refusal::encoding};
-    case simdjson::CAPACITY:
-      throw refused{refusal::too_long};
-    case simdjson::MEMALLOC:
-      throw std::bad_alloc{};
-    default:
-      throw refused{refusal::damaged};
-  }
-}
-
-template <class T>
-T need(simdjson::simdjson_result<T> result) {
-  T value;
-  if (const auto code = std::move(result).get(value)) {
-    refuse(code);
-  }
-  return value;
-}
-
-/// `value` as an object or array, or nothing when it is something else.
-template <class T>
-bool is_a(json::value& value, T& out) {
-  const auto code = value.get(out);
-  if (code != simdjson::SUCCESS && code != simdjson::INCORRECT_TYPE) {
-    refuse(code);
-  }
-  return code == simdjson::SUCCESS;
-}
-
-template <std::size_t Size>
-bool is(const char* key, const char (&name)[Size]) noexcept {
-  return std::memcmp(key, name, Size - 1) == 0 && key[Size - 1] == '"';
-}
-
-std::string_view token_of(json::value& value) noexcept {
-  std::string_view token = value.raw_json_token();
-  while (!token.empty() &&
-         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) {
-    token.remove_suffix(1);
-  }
-  return token;
+bool is_step(std::string_view name) noexcept {
+  constexpr std::string_view step = "\"ProfilerStep#";
+  return name.substr(0, step.size()) == step;
 }
 
 class walker {
@@ -105,73 +58,13 @@ class walker {
       const char* const key = field.key().raw();
       json::value& value = field.value();
       json::array array;
-      json::object nested;
-      if (is(key, "traceEvents")) {
-        if (found_) {
-          losses_.add(lost::repeated_key);
-        } else if (is_a(value, array)) {
-          found_ = true;
-          events(array);
-        }
-      } else if (is(key, "deviceProperties")) {
-        if (is_a(value, array)) {
-          devices(array);
-        }
-      } else if (is(key, "distributedInfo")) {
-        if (is_a(value, nested)) {
-          distributed(nested);
-        }
-      } else if (is(key, "baseTimeNanoseconds")) {
-        take(out_.about.base_time, value);
-      } else if (is(key, "schemaVersion")) {
-        take(out_.about.schema, value);
-      } else if (is(key, "cupti_version")) {
-        take(out_.about.cupti, value);
-      } else if (is(key, "cuda_runtime_version")) {
-        take(out_.about.runtime, value);
-      } else if (is(key, "cuda_driver_version")) {
-        take(out_.about.driver, value);
-      }
-    }
-  }
-
-  void devices(json::array array) {
-    for (auto result : array) {
-      json::value value = need(result);
-      json::object object;
-      if (!is_a(value, object)) {
-        losses_.add(lost::invalid_device);
-        continue;
-      }
-      device_properties d;
-      for (auto entry : object) {
-        json::field field = need(std::move(entry));
-        const char* const key = field.key().raw();
-        std::string_view* const to = is(key, "id")               ? &d.id
-                                     : is(key, "name")           ? &d.name
-                                     : is(key, "totalGlobalMem") ? &d.memory
-                                     : is(key, "computeMajor")   ? &d.major
-                                     : is(key, "computeMinor")   ? &d.minor
-                                     : is(key, "numSms")         ? &d.multiprocessors
-                                                                 : nullptr;
-        if (to != nullptr) {
-          take(*to, field.value());
-        }
-      }
-      to_.add(d);
-    }
-  }
-
-  void distributed(json::object object) {
-    for (auto result : object) {
-      json::field field = need(std::move(result));
-      const char* const key = field.key().raw();
-      if (is(key, "rank")) {
-        take(out_.about.rank, field.value());
-      } else if (is(key, "world_size")) {
-        take(out_.about.world_size, field.value());
-      } else if (is(key, "backend")) {
-        take(out_.about.backend, field.value());
+      if (!is(key, "traceEvents")) {
+        read_header(key, value, out_.about, to_, losses_);
+      } else if (found_) {
+        losses_.add(lost::repeated_key);
+      } else if (is_a(value, array)) {
+        found_ = true;
+        events(array);
       }
     }
   }
@@ -179,7 +72,7 @@ class walker {
   void events(json::array array) {
     std::uint64_t count = 0;
     for (auto result : array) {
-      json::value value = need(result);
+      json::value value = element(result);
       json::object object;
       if (!is_a(value, object)) {
         losses_.add(lost::not_an_object);
@@ -190,7 +83,11 @@ class walker {
       phases_ += e.phase.empty() ? 0U : 1U;
       if (e.phase == "\"M\"") {
         to_.add_name(e);
-      } else if (e.kind == category::unread || e.kind == category::operation) {
+      } else if (e.cat.empty() && e.phase == "\"X\"") {
+        out_.unread += to_.add_by_row(e) ? 0U : 1U;
+      } else if (e.kind == category::instant && e.phase == "\"i\"" && e.name == "\"[memory]\"") {
+        to_.add_memory(e);
+      } else if (e.kind == category::unread || e.kind == category::instant) {
         ++out_.unread;
       } else if (e.phase != "\"X\"") {
         losses_.add(lost::incomplete_phase);
@@ -251,6 +148,9 @@ class walker {
       if (e.kind == category::python && !e.name.empty() && !is_module(e.name)) {
         e.kind = category::unread;
       }
+      if (e.kind == category::operation && is_step(e.name)) {
+        e.kind = category::annotation;  // PyTorch 1.8 and 1.9 had no category for them
+      }
       const bool unread = !e.cat.empty() && e.kind == category::unread;
       if (unread && !e.phase.empty() && e.phase != "\"M\"") {
         return;
@@ -272,14 +172,33 @@ class walker {
 
   void argument(const char* key, json::value& value, event& e) {
     switch (key[0]) {
+      case 'B':
+        if (is(key, "Bytes")) {
+          take(e.bytes, value);
+        }
+        break;
       case 'C':
         if (is(key, "Concrete Inputs")) {
           whole_value(e.values, value);
+        } else if (is(key, "Collective name")) {
+          take(e.collective, value);
+        }
+        break;
+      case 'D':
+        if (is(key, "Device Type")) {
+          take(e.device_type, value);
         }
         break;
       case 'E':
         if (is(key, "External id")) {
           take(e.external, value);
+        } else if (is(key, "Ev Idx")) {
+          take(e.order, value);
+        }
+        break;
+      case 'F':
+        if (is(key, "Fwd thread id")) {
+          take(e.forward_thread, value);
         }
         break;
       case 'I':
@@ -287,6 +206,28 @@ class walker {
           whole_value(e.shapes, value);
         } else if (is(key, "Input type")) {
           whole_value(e.types, value);
+        } else if (is(key, "In msg nelems") || is(key, "In msg size")) {
+          take(e.elements_in, value);
+        }
+        break;
+      case 'G':
+        if (is(key, "Group size")) {
+          take(e.group_size, value);
+        }
+        break;
+      case 'O':
+        if (is(key, "Out msg nelems") || is(key, "Out msg size")) {
+          take(e.elements_out, value);
+        }
+        break;
+      case 'P':
+        if (is(key, "Profiler Event Index")) {
+          take(e.order, value);
+        }
+        break;
+      case 'S':
+        if (is(key, "Sequence number")) {
+          take(e.sequence, value);
         }
         break;
       case 'b':
@@ -301,11 +242,20 @@ class walker {
           take(e.correlation, value);
         } else if (is(key, "context")) {
           take(e.context, value);
+        } else if (is(key, "correlation_id")) {
+          take(e.correlation, value);
         }
         break;
       case 'd':
         if (is(key, "device")) {
           take(e.device, value);
+        } else if (is(key, "dtype")) {
+          take(e.data_type, value);
+        }
+        break;
+      case 'e':
+        if (is(key, "external id")) {
+          take(e.external, value);
         }
         break;
       case 'g':
@@ -320,6 +270,13 @@ class walker {
       case 'k':
         if (is(key, "kernel")) {
           take(e.kernel, value);
+        } else if (is(key, "kernel_details")) {
+          take(e.details, value);
+        }
+        break;
+      case 'm':
+        if (is(key, "memcpy_details")) {
+          take(e.details, value);
         }
         break;
       case 'n':
@@ -344,13 +301,7 @@ class walker {
     }
   }
 
-  void take(std::string_view& to, json::value& value) {
-    if (!to.empty()) {
-      losses_.add(lost::repeated_key);
-      return;
-    }
-    to = token_of(value);
-  }
+  void take(std::string_view& to, json::value& value) { pytorch::take(to, value, losses_); }
 
   /// A value of any kind, with all that is nested in it.
   void whole_value(std::string_view& to, json::value& value) {
@@ -375,8 +326,8 @@ class walker {
     std::size_t n = 0;
     bool good = true;
     for (auto result : array) {
-      json::value element = need(result);
-      const auto number = whole(token_of(element), 0xFFFFFFFFU);
+      json::value size = element(result);
+      const auto number = whole(token_of(size), 0xFFFFFFFFU);
       good &= n < 3 && number.has_value();
       if (good) {
         to.size[n] = static_cast<std::uint32_t>(*number);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// The walk through a trace's JSON. The only place that knows simdjson.
+// The walk through a trace's JSON.
 #ifndef VARVE_FORMATS_PYTORCH_DOCUMENT_HPP
 #define VARVE_FORMATS_PYTORCH_DOCUMENT_HPP
 

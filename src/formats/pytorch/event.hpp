@@ -38,13 +38,23 @@ struct event {
   std::string_view shared_memory;
   std::string_view bytes;
   std::string_view node;
-  std::string_view graph;     // "graph id"
-  std::string_view kernel;    // name of what a call launches, where the profiler says it there
-  std::string_view label;     // "name" of metadata
-  std::string_view external;  // "External id", which joins operators to what they launched
-  std::string_view shapes;    // "Input Dims", whole
-  std::string_view types;     // "Input type", whole
-  std::string_view values;    // "Concrete Inputs", whole
+  std::string_view graph;           // "graph id"
+  std::string_view kernel;          // name of what a call launches, where the profiler says it there
+  std::string_view details;         // "kernel_details" or "memcpy_details" of XLA
+  std::string_view label;           // "name" of metadata
+  std::string_view external;        // "External id", which joins operators to what they launched
+  std::string_view shapes;          // "Input Dims", whole
+  std::string_view types;           // "Input type", whole
+  std::string_view values;          // "Concrete Inputs", whole
+  std::string_view order;           // of begin: "Ev Idx", before "Profiler Event Index"
+  std::string_view sequence;        // "Sequence number" of autograd
+  std::string_view forward_thread;  // "Fwd thread id"
+  std::string_view device_type;     // of memory
+  std::string_view collective;      // "Collective name"
+  std::string_view elements_in;     // "In msg nelems"
+  std::string_view elements_out;    // "Out msg nelems"
+  std::string_view data_type;       // "dtype"
+  std::string_view group_size;      // "Group size"
   extent grid;
   extent block;
 

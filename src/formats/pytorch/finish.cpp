@@ -4,6 +4,7 @@
 // The second half of the builder: what can only be done when all events are in.
 #include "formats/input/json_text.hpp"
 #include "formats/pytorch/builder.hpp"
+#include "formats/pytorch/elsewhere.hpp"
 #include "formats/pytorch/graphs.hpp"
 #include "formats/pytorch/number.hpp"
 
@@ -84,14 +85,20 @@ void builder::add(const device_properties& d) {
 }
 
 trace builder::finish(const header& about, const std::string& path, std::uint64_t unread) {
-  trace_.clock = below_microsecond_ ? "Kineto, microseconds with 3 decimals" : "Kineto, whole microseconds";
+  trace_.clock = rows_ ? "XLA, " : "Kineto, ";
+  trace_.clock += below_microsecond_ ? "microseconds with 3 decimals" : "whole microseconds";
   trace_.clock_error = below_microsecond_ || empty_ ? 0 : 1000;
-  shift(about.base_time);
+  const time_ns moved = shift(about.base_time);
   renumber();
+  operators_.write(trace_, moved);
   complete_threads();
   complete_devices();
   join_calls_to_ranges(trace_);
   mark_captured(trace_, capture_bounds_);
+  join_operators_to_ranges(trace_);
+  attribute_elsewhere(trace_, operators_.sequences());
+  collectives_.write(trace_);
+  count_work(trace_, losses_);
   graphs_ = label_graphs(trace_, graph_of_node_, captured_, layers_, path);
   describe(about, path, unread);
   losses_.write(trace_, path);
@@ -99,7 +106,7 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
 }
 
 /// Makes times relative to a base absolute again, so that traces of several ranks share their clock.
-void builder::shift(std::string_view base_time) {
+time_ns builder::shift(std::string_view base_time) {
   constexpr time_ns limit = std::int64_t{1} << 62U;
   number base = base_time.empty() ? number{0, number_state::good} : scaled(base_time, 0);
   const bool fits = base.state == number_state::good && base.value > -limit && base.value < limit &&
@@ -123,8 +130,10 @@ void builder::shift(std::string_view base_time) {
     }
     notes_->bounds = capture_bounds_;
   }
+  collectives_.shift(base.value);
   trace_.begin = empty_ ? 0 : first_ + base.value;
   trace_.end = empty_ ? 0 : last_ + base.value;
+  return base.value;
 }
 
 /// Correlation ids into 32 bits: as they are where they fit, else numbered in order of appearance.
@@ -182,10 +191,16 @@ void builder::describe(const header& about, const std::string& path, std::uint64
     run += " of " + word(about.world_size);
   }
   append(run, "backend", word(about.backend));
+  constexpr std::uint64_t most_ranks = std::numeric_limits<std::int32_t>::max();
+  if (const auto rank = whole(about.rank, most_ranks)) {
+    trace_.rank = static_cast<std::int32_t>(*rank);
+  }
+  trace_.world_size = static_cast<std::int32_t>(whole(about.world_size, most_ranks).value_or(0));
+  trace_.backend = word(about.backend);
   trace_.source = run.empty() ? path : path + " (" + run + ")";
 
   collector_status status;
-  status.name = "pytorch";
+  status.name = rows_ ? "xla" : "pytorch";
   append(status.version, "schema", word(about.schema));
   append(status.version, "CUPTI", word(about.cupti));
   append(status.version, "CUDA runtime", version(about.runtime));
@@ -199,6 +214,10 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   list("sets", sets_);
   list("calls", trace_.calls.size());
   list("annotations", annotations_.size());
+  if (annotations_.ignored() > 0) {
+    list("annotations ignored", annotations_.ignored());
+  }
+  list("operators", operators_.size());
   list("events of other kinds, not read", unread);
   status.detail += graphs_;
   trace_.collectors.push_back(std::move(status));

@@ -54,7 +54,7 @@ class labeller {
     }
     place_all();
     count_losses();
-    return std::move(sentences_);
+    return sentences();
   }
 
  private:
@@ -62,7 +62,7 @@ class labeller {
   struct placement {
     std::uint32_t graph = none;
     std::uint32_t context = none;  // label of the range around, below its pass
-    std::uint32_t capture = none;
+    capture_matches::match capture;
     std::uint32_t label = none;         // of the graph, once it is needed
     std::vector<std::uint32_t> nodes;   // by position: in nodes_, or none; empty where nodes are named
     std::vector<std::uint32_t> layers;  // their labels
@@ -76,7 +76,8 @@ class labeller {
   graph_node make_node(placement& p, std::uint32_t position, bool& in_row);
   std::uint32_t graph_label(placement& p);
   std::uint32_t lent_label(std::uint32_t context, std::uint32_t label);
-  std::string graph_name(std::uint32_t graph) const;
+  [[nodiscard]] std::string graph_name(std::uint32_t graph) const;
+  [[nodiscard]] std::string sentences() const;
   std::uint32_t short_name(std::uint32_t name);
   void count_losses();
 
@@ -87,7 +88,8 @@ class labeller {
   std::vector<std::size_t> layer_counts_;
   std::vector<std::optional<repeat>> repeats_;  // by graph
   capture_matches matches_;
-  std::string sentences_;
+  std::vector<bool> has_layers_;  // by graph: as many blocks as there are layers, as far as that is known
+  std::vector<bool> layers_used_;
 
   std::vector<placement> placements_;
   std::unordered_map<std::uint64_t, std::uint32_t> placement_ids_;
@@ -105,34 +107,22 @@ class labeller {
 };
 
 void labeller::infer_layers() {
-  std::vector<std::uint64_t> activities(launches_.graphs.size(), 0);
-  for (const replay& r : launches_.replays) {
-    activities[r.graph] += r.last - r.first;
-  }
-  std::size_t said = 0;
-  for (std::uint32_t g = 0; g < launches_.graphs.size(); ++g) {
-    const std::vector<graph_position>& positions = launches_.graphs[g].positions;
+  for (const replayed_graph& graph : launches_.graphs) {
+    const std::vector<graph_position>& positions = graph.positions;
     std::vector<std::uint32_t> names;
     std::vector<time_ns> times;
     for (const graph_position& p : positions) {
       names.push_back(p.name);
       times.push_back(p.time);
     }
-    auto found = find_repeat(names, times, [&](std::size_t at) {
+    repeats_.push_back(find_repeat(names, times, [&](std::size_t at) {
       return positions[at].kind == activity_kind::kernel &&
              kernel_category(trace_.strings[names[at]]) == "normalisation";
-    });
-    if (found && !layer_counts_.empty() &&
-        std::find(layer_counts_.begin(), layer_counts_.end(), found->count) == layer_counts_.end()) {
-      other_count_ += activities[g];
-      found.reset();
-    }
-    if (found && said++ < most_sentences) {
-      sentences_ += "; " + graph_name(g) + ": " + std::to_string(found->count) + " layers inferred from " +
-                    counted(found->length, "kernel", "kernels") + " that repeat" +
-                    (found->kinds > 1 ? " in turns of " + std::to_string(found->kinds) + " kinds" : "");
-    }
-    repeats_.push_back(found);
+    }));
+    const std::optional<repeat>& found = repeats_.back();
+    has_layers_.push_back(found &&
+                          (layer_counts_.empty() || std::find(layer_counts_.begin(), layer_counts_.end(),
+                                                              found->count) != layer_counts_.end()));
   }
 }
 
@@ -141,10 +131,31 @@ std::string labeller::graph_name(std::uint32_t graph) const {
          counted(launches_.graphs[graph].positions.size(), "node", "nodes") + ')';
 }
 
+std::string labeller::sentences() const {
+  std::string out;
+  std::size_t said = 0;
+  for (std::uint32_t g = 0; g < launches_.graphs.size() && said < most_sentences; ++g) {
+    if (layers_used_[g]) {
+      const repeat& r = *repeats_[g];
+      ++said;
+      out += "; " + graph_name(g) + ": " + std::to_string(r.count) + " layers inferred from " +
+             counted(r.length, "kernel", "kernels") + " that repeat" +
+             (r.kinds > 1 ? " in turns of " + std::to_string(r.kinds) + " kinds" : "");
+    }
+  }
+  return out;
+}
+
 void labeller::place_all() {
+  layers_used_.resize(launches_.graphs.size(), false);
   for (std::uint32_t r = 0; r < launches_.replays.size(); ++r) {
     const replay& at = launches_.replays[r];
     const std::uint32_t placed = placement_of(r);
+    if (placements_[placed].capture.graph == none && repeats_[at.graph]) {
+      const bool fits = has_layers_[at.graph];
+      layers_used_[at.graph] = fits;
+      other_count_ += fits ? 0 : at.last - at.first;
+    }
     for (std::size_t k = at.first; k < at.last; ++k) {
       const std::uint32_t position = launches_.positions[k];
       std::uint32_t& node = node_of(placed, position);
@@ -167,15 +178,19 @@ std::uint32_t labeller::placement_of(std::uint32_t replay) {
   const struct replay& at = launches_.replays[replay];
   placement p;
   p.graph = at.graph;
-  p.capture = matches_.of_replay.empty() ? none : matches_.of_replay[replay];
+  if (!matches_.of_replay.empty()) {
+    p.capture = matches_.of_replay[replay];
+  }
   const std::uint32_t range = at.call != none ? trace_.calls.range[at.call] : none;
   p.context = range != none ? below_pass(trace_.ranges[range].label) : none;
   const std::uint32_t context = contexts_
                                     .try_emplace(std::uint64_t{p.graph} << 32U | p.context,
                                                  static_cast<std::uint32_t>(contexts_.size()))
                                     .first->second;
-  const auto [known, added] = placement_ids_.try_emplace(std::uint64_t{context} << 32U | p.capture,
-                                                         static_cast<std::uint32_t>(placements_.size()));
+  const auto [known, added] =
+      placement_ids_.try_emplace(std::uint64_t{context} << 33U | std::uint64_t{p.capture.graph} << 1U |
+                                     (p.capture.work_is_known ? 1U : 0U),
+                                 static_cast<std::uint32_t>(placements_.size()));
   if (added) {
     const replayed_graph& graph = launches_.graphs[p.graph];
     p.nodes.resize(graph.named_nodes ? 0 : graph.positions.size(), none);
@@ -217,11 +232,14 @@ graph_node labeller::make_node(placement& p, std::uint32_t position, bool& in_ro
   const replayed_graph& graph = launches_.graphs[p.graph];
   graph_node node;
   node.id = graph.positions[position].id;
-  if (p.capture != none) {
-    const captured_node& lent = captured_.nodes[captured_.graphs[p.capture].first + position];
+  if (p.capture.graph != none) {
+    const captured_node& lent = captured_.nodes[captured_.graphs[p.capture.graph].first + position];
     if (sure && lent.label != none) {
       node.label = lent_label(p.context, lent.label);
       node.source = label_source::capture_trace;
+      if (lent.work != none && p.capture.work_is_known) {
+        node.declared = captured_.works[lent.work];
+      }
       return node;
     }
   }
@@ -231,7 +249,8 @@ graph_node labeller::make_node(placement& p, std::uint32_t position, bool& in_ro
     return node;
   }
   std::size_t index = position;
-  if (const std::optional<repeat>& layers = repeats_[p.graph]; layers && p.capture == none) {
+  if (p.capture.graph == none && has_layers_[p.graph]) {
+    const std::optional<repeat>& layers = repeats_[p.graph];
     const std::size_t past = position - layers->first;
     if (position >= layers->first && past < layers->count * layers->length) {
       p.layers.resize(layers->count, none);

@@ -38,6 +38,8 @@ std::string_view text(lost what) noexcept {
       return "copies and sets with an invalid size: taken as unknown";
     case lost::invalid_node:
       return "invalid graph node ids: taken as none";
+    case lost::invalid_message:
+      return "invalid sizes of collectives' messages or groups: taken as unknown";
     case lost::invalid_arguments:
       return "events whose \"args\" are not a JSON object: taken as none";
     case lost::repeated_key:
@@ -50,14 +52,32 @@ std::string_view text(lost what) noexcept {
       return "bytes that are not UTF-8: replaced by U+FFFD";
     case lost::bare_control:
       return "bare control characters in strings: replaced by spaces";
+    case lost::trailing_comma:
+      return "commas after the last member of an object or array: ignored";
+    case lost::unknown_row:
+      return "events without a category, before the name of their process: not read";
     case lost::deep_annotation:
       return "annotations nested deeper than 128, or in paths of more than 4096 bytes: left out";
     case lost::crossing_annotation:
       return "annotations that overlap another without nesting: taken as its siblings";
+    case lost::unknown_vllm_pass:
+      return "annotations that look like a pass of vLLM, but whose numbers are not understood: taken as ops";
+    case lost::unknown_sglang_pass:
+      return "annotations that look like a pass of SGLang, but are not understood: taken as ops";
+    case lost::unknown_atom_pass:
+      return "annotations that look like a pass of ATOM, but are not understood: taken as ops";
     case lost::invalid_base_time:
       return "invalid baseTimeNanoseconds: times stay relative";
     case lost::invalid_device:
       return "invalid entries of deviceProperties: left out";
+    case lost::invalid_inputs:
+      return "kinds of operators whose inputs' shapes or types are invalid: taken as unknown";
+    case lost::invalid_memory:
+      return "records of memory with an invalid size, device or time: left out";
+    case lost::absurd_work:
+      return "operators beyond 4e18 FLOPs or bytes in all: their work is left out";
+    case lost::untold_work:
+      return "operators whose work depends on more than shapes (sequences in a cache, experts): not counted";
     case lost::count_:
       break;
   }

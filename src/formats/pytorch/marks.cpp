@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/pytorch/marks.hpp"
 
-#include "formats/pytorch/number.hpp"
+#include "formats/pytorch/passes.hpp"
+#include "formats/pytorch/text_scanner.hpp"
 
-#include <limits>
 #include <optional>
 
 namespace varve {
@@ -15,44 +15,60 @@ namespace {
 
 constexpr std::string_view module_prefix = "nn.Module: ";
 
-bool starts(std::string_view text, std::string_view with) noexcept {
-  return text.substr(0, with.size()) == with;
-}
-
-/// A whole number that an index can be.
-std::optional<std::int32_t> index_of(std::string_view text) noexcept {
-  const auto index = whole(text, static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()));
-  return index ? std::optional{static_cast<std::int32_t>(*index)} : std::nullopt;
-}
-
-/// "Linear_3" as ("Linear", 3).
-mark read_module(std::string_view name) {
-  const std::size_t bar = name.rfind('_');
-  if (bar != std::string_view::npos && bar != 0) {
-    if (const auto index = index_of(name.substr(bar + 1))) {
-      return {std::string{name.substr(0, bar)}, *index, range_kind::layer, {}};
+/// "Linear_3" as ("Linear", 3), or what stands on both sides of the last '.' of "layers.3".
+mark read_layer(std::string_view name, char before_index) {
+  const std::size_t at = name.rfind(before_index);
+  if (at != std::string_view::npos && at != 0) {
+    if (const auto index = index_of(name.substr(at + 1))) {
+      return {std::string{name.substr(0, at)}, *index, range_kind::layer, {}, mark_form::plain};
     }
   }
-  return {std::string{name}, no_index, range_kind::layer, {}};
+  return {std::string{name}, no_index, range_kind::layer, {}, mark_form::plain};
+}
+
+/// "{'Module': 'Model.layers.3', 'Inputs': …}", as vLLM and SGLang mark modules for NVTX tools. A second
+/// range of no length gives the outputs; it is no call.
+std::optional<mark> read_dictionary(std::string_view text) {
+  constexpr std::string_view head = "{'Module': '";
+  if (!starts_with(text, head)) {
+    return std::nullopt;
+  }
+  std::string_view name = text.substr(head.size());
+  const std::size_t end = name.find('\'');
+  if (end == std::string_view::npos || end == 0) {
+    return std::nullopt;
+  }
+  const std::string_view rest = name.substr(end);
+  name = name.substr(0, end);
+  if (rest.find("'Outputs': ") != std::string_view::npos &&
+      rest.find("'Inputs': ") == std::string_view::npos) {
+    return mark{{}, no_index, range_kind::layer, {}, mark_form::ignored};
+  }
+  mark out = read_layer(name, '.');
+  const std::size_t dot = out.name.rfind('.');
+  out.name.erase(0, dot == std::string::npos ? 0 : dot + 1);
+  return out;
 }
 
 }  // namespace
 
 bool is_module(std::string_view token) noexcept {
-  return !token.empty() && token.front() == '"' && starts(token.substr(1), module_prefix);
+  return !token.empty() && token.front() == '"' && starts_with(token.substr(1), module_prefix);
 }
 
 mark read_mark(std::string_view text, bool is_module) {
   if (is_module) {
-    return read_module(text.substr(module_prefix.size()));
+    mark out = read_layer(text.substr(module_prefix.size()), '_');
+    out.form = mark_form::module_call;
+    return out;
   }
-  constexpr std::string_view step = "ProfilerStep#";
-  if (starts(text, step)) {
-    if (const auto index = index_of(text.substr(step.size()))) {
-      return {std::string{step.substr(0, step.size() - 1)}, *index, range_kind::phase, {}};
-    }
+  if (auto pass = read_pass(text)) {
+    return *std::move(pass);
   }
-  return {std::string{text}, no_index, range_kind::op, {}};
+  if (auto layer = read_dictionary(text)) {
+    return *std::move(layer);
+  }
+  return {std::string{text}, no_index, range_kind::op, {}, mark_form::plain};
 }
 
 }  // namespace pytorch

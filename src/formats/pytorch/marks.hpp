@@ -17,18 +17,32 @@ namespace varve {
 inline namespace v0 {
 namespace pytorch {
 
+/// What kind of text a mark was read from.
+enum class mark_form : std::uint8_t {
+  plain,
+  module_call,
+  engine_pass,
+  profiler_step,   ///< of torch.profiler: a pass where nothing else is
+  unknown_vllm,    ///< looks like a pass of this engine, but is not understood
+  unknown_sglang,  ///< likewise
+  unknown_atom,    ///< likewise
+  ignored          ///< marks nothing
+};
+
 struct mark {
   std::string name;
   std::int32_t index = no_index;
   range_kind kind = range_kind::op;
   std::vector<std::pair<varve_attribute, std::int64_t>> attributes;  ///< of a pass
+  mark_form form = mark_form::plain;
 };
 
 /// Whether the JSON string `token` names a call of a module: "nn.Module: Linear_3".
 [[nodiscard]] bool is_module(std::string_view token) noexcept;
 
 /// `text` is an annotation's, or the name of a module's call: "nn.Module: Linear_3" is the layer ("Linear",
-/// 3), "ProfilerStep#7" the pass ("ProfilerStep", 7), any other annotation an op of its own name.
+/// 3), an annotation that an engine makes around a pass is that pass (docs/phases.md), any other an op of its
+/// own name.
 [[nodiscard]] mark read_mark(std::string_view text, bool is_module);
 
 }  // namespace pytorch

@@ -90,7 +90,9 @@ std::string grid::rule(const style& s) const {
 }
 
 std::string grid::print(const grid_row& r, const style& s) const {
-  const std::string branch = shortened(r.branch, name_width_ / 2);
+  const std::size_t needed = table::columns(r.name);
+  const std::size_t room = name_width_ > needed ? name_width_ - needed : 0;
+  const std::string branch = shortened(r.branch, std::max(room, name_width_ / 2));
   const std::string name = shortened(r.name, name_width_ - table::columns(branch));
   std::string out = s.dim(branch) + (r.strong ? s.bold(name) : name);
   out = left(out, name_width_);

@@ -43,8 +43,14 @@ std::string quality(const report& r, const style& s);
 /// Rows, phase by phase.
 std::string sections(const report& r, const table_options& options, const style& s);
 
+/// Collectives by name and number of ranks, where there are any.
+std::string collectives(const report& r, const style& s);
+
 /// One row a phase, and requests.
 std::string phases(const report& r, const table_options& options, const style& s);
+
+/// One row an operator.
+std::string operators(const report& r, const table_options& options, const style& s);
 
 }  // namespace varve::table
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
+#include "formats/table/blocks.hpp"
 #include "formats/table/parts.hpp"
 #include "formats/table/select.hpp"
 #include "formats/table/sums.hpp"
@@ -95,6 +96,17 @@ std::vector<std::string> slowest(const report& r, const phase_row& p) {
   return pieces;
 }
 
+/// The blocks that the model repeats, and their parts.
+std::vector<std::string> repeated(const report& r, const phase_row& p) {
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < r.layers.size(); ++i) {
+    if (belongs(r.layers[i], p)) {
+      members.push_back(i);
+    }
+  }
+  return describe(find_blocks(r.layers, members), r.layers, static_cast<double>(p.total.gpu_time));
+}
+
 }  // namespace
 
 std::string phase_head(const report& r, const phase_row& p, const style& s) {
@@ -124,9 +136,18 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
     out += labelled(p.passes == 1 ? "pass" : "step", step, s);
   }
 
+  const auto layers = [&] {
+    std::string text;
+    if (const auto pieces = repeated(r, p); !pieces.empty()) {
+      text += labelled("blocks", pieces, s);
+    }
+    if (const auto pieces = slowest(r, p); !pieces.empty()) {
+      text += labelled("slowest", pieces, s);
+    }
+    return text;
+  };
   if (s.host_only) {
-    const auto pieces = slowest(r, p);
-    return pieces.empty() ? out : out + labelled("slowest", pieces, s);
+    return out + layers();
   }
   const double busy = busy_sum(p.partition);
   std::vector<std::string> walls{duration(p.wall)};
@@ -163,10 +184,7 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
   if (const auto pieces = categories(r, p); !pieces.empty()) {
     out += labelled("work", pieces, s);
   }
-  if (const auto pieces = slowest(r, p); !pieces.empty()) {
-    out += labelled("slowest", pieces, s);
-  }
-  return out;
+  return out + layers();
 }
 
 }  // namespace varve::table

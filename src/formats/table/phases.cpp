@@ -25,6 +25,7 @@ double value_of(const phase_row& p, sort_key key) {
     case sort_key::maximum:
       return static_cast<double>(p.step.max);
     case sort_key::gpu_time:
+    case sort_key::self_gpu_time:
       return static_cast<double>(p.total.gpu_time);
     case sort_key::launches:
       return static_cast<double>(p.total.launches);
@@ -32,6 +33,9 @@ double value_of(const phase_row& p, sort_key key) {
       return static_cast<double>(p.total.launch_time);
     case sort_key::starved:
       return starved_sum(p.partition.starved);
+    case sort_key::cpu_time:
+    case sort_key::self_cpu_time:
+      return static_cast<double>(p.step.total);
     case sort_key::order:
       break;
   }

@@ -48,12 +48,13 @@ void attribution(const report_quality& q, sentences& out) {
     return;
   }
   const std::string share = percent(q.attributed, 1.0) + " %";
+  const std::string owner = q.positioned_nodes > 0 ? "a layer or a node of a graph" : "a layer";
   if (q.attributed <= 0) {
     out.warn("No GPU time belongs to a layer: mark layers, or look at the kernels (--by kernel).");
   } else if (q.attributed < enough_attributed) {
-    out.warn("Only " + share + " of the GPU time belongs to a layer: mark what runs outside of them.");
+    out.warn("Only " + share + " of the GPU time belongs to " + owner + ": mark what runs outside of them.");
   } else {
-    out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to a layer.");
+    out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to " + owner + ".");
   }
   if (q.unmatched > 0) {
     std::string some = count(q.unmatched) + " of " + count(q.activities) + " activities";
@@ -66,6 +67,47 @@ void attribution(const report_quality& q, sentences& out) {
              "unknown, and idle time before them counts as unrecorded. Begin to record earlier, or wait for "
              "the GPU before you do.");
   }
+}
+
+void inference(const report_quality& q, sentences& out) {
+  if (q.inferred_passes == pass_inference::module_calls) {
+    out.say(
+        "No passes are marked. They are inferred from the calls of the outermost module: where one begins "
+        "and "
+        "ends is a guess (--phase names others).");
+  } else if (q.inferred_passes == pass_inference::repeated_annotations) {
+    out.say(
+        "No passes are marked. They are inferred: an annotation that repeats and holds most launches is "
+        "taken "
+        "as one (--phase names others).");
+  }
+  if (q.steady && q.ramp_passes > 0) {
+    out.say("Steady view: " + count(q.ramp_passes) + (q.ramp_passes == 1 ? " pass is" : " passes are") +
+            " apart as \"(ramp)\": of another batch than most of their kind, or the first after a change.");
+  }
+  if (q.steady) {
+    out.warn_of(
+        q.unsized_kinds, "kind of pass carries", "kinds of pass carry",
+        "no batch, or none that repeats: whether passes are ramps can't be told, so none is set apart.");
+  }
+}
+
+/// Calls whose range was found on another thread, and how sure that is.
+void elsewhere(const report_quality& q, sentences& out) {
+  const auto say = [&](std::int64_t n, std::string_view one, std::string_view many) {
+    if (n != 0) {
+      out.say(count(n) + ' ' + std::string{n == 1 ? one : many});
+    }
+  };
+  say(q.calls_by_operator, "call counts for the range around its operator, on another thread.",
+      "calls count for the ranges around their operators, on another thread.");
+  say(q.calls_by_forward, "backward call counts for \"backward\" and the layer of its forward operator.",
+      "backward calls count for \"backward\" and the layers of their forward operators.");
+  say(q.calls_backward, "backward call counts for \"backward\" alone: its forward operator is not known.",
+      "backward calls count for \"backward\" alone: their forward operators are not known.");
+  say(q.calls_by_pass,
+      "call on a thread without ranges counts for the pass that was open on another one: an inference.",
+      "calls on threads without ranges count for the pass that was open on another one: an inference.");
 }
 
 void damage(const report_quality& q, sentences& out) {
@@ -155,11 +197,13 @@ std::string quality(const report& r, const style& s) {
         "No passes are marked: the whole trace counts as one, and its idle time holds whatever else the "
         "program did.");
   }
+  inference(q, out);
   if (q.live_cpu) {
     out.say(
         "The activities ran on the host's own cores, so idle time measures the operating system's scheduler "
         "too.");
   }
+  elsewhere(q, out);
   damage(q, out);
   sources(r, out);
   return s.bold("What the numbers rest on") + '\n' + out.text();

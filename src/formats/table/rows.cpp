@@ -66,13 +66,22 @@ bool kernel_time_differs(const row& r) {
   return kernel > 0 && std::fabs(kernel - gpu) > 0.01 * std::max(kernel, gpu);
 }
 
-std::vector<column_of_rows> host_columns() {
+/// Whether calls differ from their sum in any row.
+bool called_again(const std::vector<section>& all) {
+  return std::any_of(all.begin(), all.end(), [](const section& s) {
+    return std::any_of(s.lines.begin(), s.lines.end(), [](const line& l) {
+      return l.source->inclusive.calls > 1 || l.source->per_call.count > 1;
+    });
+  });
+}
+
+std::vector<column_of_rows> host_columns(const std::vector<section>& all) {
   return {
       {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
       {{"host time", 100, true}, [](const line& l) { return duration(l.source->inclusive.gpu_time); }},
       {{"%", 95, true}, [](const line& l) { return percent(l.share, 1); }},
       {{"cum %", 40, true}, [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
-      {{"avg", 80, true},
+      {{"avg", 80, called_again(all)},
        [](const line& l) {
          const measures& m = l.source->inclusive;
          return m.calls > 0 ? duration(static_cast<double>(m.gpu_time) / static_cast<double>(m.calls)) : "";
@@ -86,6 +95,7 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
     return std::any_of(s.lines.begin(), s.lines.end(),
                        [](const line& l) { return kernel_time_differs(*l.source); });
   });
+  const bool again = called_again(all);
   const int starved = options.sort == sort_key::starved ? 90 : ranges ? 55 : 20;
   return {
       {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
@@ -94,11 +104,11 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
       {{"cum %", 40, true}, [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
       {{"kernel time", 30, differs},
        [](const line& l) { return some_time(l.source->inclusive.kernel_time); }},
-      {{"avg", 80, true},
+      {{"avg", 80, again},
        [](const line& l) { return l.source->per_call.count != 0 ? duration(l.source->per_call.mean) : ""; }},
-      {{"med", 50, true},
+      {{"med", 50, again},
        [](const line& l) { return l.source->per_call.count != 0 ? duration(l.source->per_call.p50) : ""; }},
-      {{"max", 60, true},
+      {{"max", 60, again},
        [](const line& l) { return l.source->per_call.count != 0 ? duration(l.source->per_call.max) : ""; }},
       {{"launches", 45, ranges}, [](const line& l) { return some(l.source->inclusive.launches); }},
       {{"launch (CPU)", 70, ranges},
@@ -134,6 +144,7 @@ const char* name_of(view by) {
       return "category";
     case view::layer:
     case view::phase:
+    case view::operators:
       break;
   }
   return "layer";
@@ -165,6 +176,19 @@ std::string left_out(const section& s, const table_options& options) {
          ": " + percent(s.left_out, 1) + " %";
 }
 
+/// Rows below the levels shown, and how to see them.
+std::string deeper_rows(const section& s, std::size_t width) {
+  if (s.deeper == 0) {
+    return {};
+  }
+  const std::string levels = "--depth " + std::to_string(s.levels + 1);
+  return flow({"… " + count(static_cast<std::int64_t>(s.deeper)) +
+                   (s.deeper == 1 ? " row lies deeper and counts" : " rows lie deeper and count") +
+                   " for those above",
+               levels + (s.deepest == s.levels + 1 ? " shows them" : " shows a level more, --depth 0 all")},
+              ": ", indent, width);
+}
+
 bool overlaps(const section& s) {
   return std::any_of(s.lines.begin(), s.lines.end(),
                      [](const line& l) { return l.branch.empty() && l.running > 1.005; });
@@ -190,7 +214,7 @@ row total_of(const phase_row& p) {
 
 std::string sections(const report& r, const table_options& options, const style& s) {
   const std::vector<section> all = select(r, options);
-  const auto columns = s.host_only ? host_columns() : columns_of(options, all);
+  const auto columns = s.host_only ? host_columns(all) : columns_of(options, all);
   std::vector<column> heads;
   heads.reserve(columns.size());
   for (const column_of_rows& c : columns) {
@@ -231,10 +255,12 @@ std::string sections(const report& r, const table_options& options, const style&
              '\n';
     }
     if (one.lines.empty()) {
-      out += options.filter.empty() ? "  (no rows)\n\n" : "  (no row matches the filter)\n\n";
+      out += !chosen(options)         ? "  (no rows)\n\n"
+             : options.filter.empty() ? "  (no layer has such a name)\n\n"
+                                      : "  (no row matches the filter)\n\n";
       continue;
     }
-    if (options.fold_below > 0 && options.filter.empty() &&
+    if (options.fold_below > 0 && !chosen(options) &&
         std::all_of(one.lines.begin(), one.lines.end(), ran_nothing)) {
       out += "  (nothing was launched and nothing ran in its " +
              count(static_cast<std::int64_t>(one.lines.size())) + " rows)\n\n";
@@ -247,11 +273,18 @@ std::string sections(const report& r, const table_options& options, const style&
     if (const std::string rest = left_out(one, options); !rest.empty()) {
       out += s.dim(rest) + '\n';
     }
+    if (const std::string rest = deeper_rows(one, s.text_width()); !rest.empty()) {
+      out += s.dim(rest) + '\n';
+    }
     if (one.phase != nullptr) {
       out += g.print(rows[i].back(), s) + '\n';
     }
     if (overlaps(one)) {
-      out += s.dim("Rows overlap in time: together they are more than 100 %.") + '\n';
+      out += s.dim(flow({options.by == view::label ? "Rows overlap in time or hold one another:"
+                                                   : "Rows overlap in time:",
+                         "together they are more than 100 %."},
+                        " ", 0, s.text_width())) +
+             '\n';
     }
     out += '\n';
   }

@@ -2,15 +2,17 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/table/select.hpp"
 
+#include "formats/table/blocks.hpp"
 #include "formats/table/kernel_name.hpp"
+#include "formats/table/pattern.hpp"
 #include "formats/table/sums.hpp"
 #include "formats/table/text.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <queue>
 #include <string_view>
 #include <tuple>
@@ -44,6 +46,7 @@ const std::vector<row>& rows_of(const report& r, view by) noexcept {
       return r.categories;
     case view::layer:
     case view::phase:
+    case view::operators:
       break;
   }
   return r.layers;
@@ -57,25 +60,53 @@ struct node {
   bool shown = false;
 };
 
+/// Whether table_options::layers says anything of this view.
+bool chosen_by_name(const table_options& options) noexcept {
+  return !options.layers.empty() && (options.by == view::layer || options.by == view::label);
+}
+
+/// Whether a row is wanted at all.
+using row_test = std::function<bool(const row&)>;
+
+row_test wanted_rows(const table_options& options) {
+  const row_test named = chosen_by_name(options) ? rows_named(options.layers) : row_test{};
+  return [&options, named](const row& r) {
+    return (options.filter.empty() || holds(r.path, options.filter)) && (!named || named(r));
+  };
+}
+
 /// The rows of one section as a tree whose node 0 is the pass itself.
 class tree {
  public:
-  tree(const std::vector<row>& rows, const std::vector<std::size_t>& members, const table_options& options)
+  /// Counts in `s` what lies deeper than its levels.
+  tree(const std::vector<row>& rows, const std::vector<std::size_t>& members, const row_test& wanted,
+       const table_options& options, section& s)
       : options_{options} {
+    struct place {
+      std::size_t node = 0;  ///< of the row, or of its nearest ancestor here
+      std::size_t level = 0;
+    };
     nodes_.resize(1);
-    std::unordered_map<std::size_t, std::size_t> place;  // of a row, or of its nearest ancestor here
+    std::unordered_map<std::size_t, place> places;
     for (const std::size_t i : members) {
       const row& r = rows[i];
       // A parent that does not come earlier is none.
-      const auto above = options.by == view::layer && r.parent < i ? place.find(r.parent) : place.end();
-      const std::size_t parent = above != place.end() ? above->second : 0;
-      if (!options.filter.empty() && !holds(r.path, options.filter)) {
-        place.emplace(i, parent);
+      const auto above = options.by == view::layer && r.parent < i ? places.find(r.parent) : places.end();
+      const place parent = above != places.end() ? above->second : place{};
+      if (!wanted(r)) {
+        places.emplace(i, parent);
         continue;
       }
-      place.emplace(i, nodes_.size());
-      nodes_[parent].children.push_back(nodes_.size());
-      nodes_.push_back({&r, parent, {}, false, false});
+      const std::size_t level = parent.level + 1;
+      if (s.levels != 0 && level > s.levels) {
+        places.emplace(i, place{parent.node, level});
+        ++s.deeper;
+        s.deepest = std::max(s.deepest, level);
+        continue;
+      }
+      places.emplace(i, place{nodes_.size(), level});
+      nodes_[parent.node].children.push_back(nodes_.size());
+      nodes_.push_back({&r, parent.node, {}, false, false});
     }
     for (node& n : nodes_) {
       std::stable_sort(n.children.begin(), n.children.end(),
@@ -83,13 +114,8 @@ class tree {
     }
   }
 
-  [[nodiscard]] double gpu_time_of_roots() const {
-    return std::accumulate(nodes_[0].children.begin(), nodes_[0].children.end(), 0.0,
-                           [&](double sum, std::size_t i) { return sum + gpu_time(i); });
-  }
-
   void fill(section& s, const std::vector<row>& rows) {
-    if (options_.filter.empty() && options_.fold_below > 0 && s.gpu_time > 0) {
+    if (!chosen(options_) && options_.fold_below > 0 && s.gpu_time > 0) {
       fold(s.gpu_time);
     }
     s.folded = static_cast<std::size_t>(
@@ -148,7 +174,8 @@ class tree {
           together += gpu_time(child);
         }
       }
-      for (std::size_t n = together > most_folded * whole ? always_shown : 0; n < few.size(); ++n) {
+      const bool all = i == 0 && few.size() == nodes_[0].children.size();
+      for (std::size_t n = all || together > most_folded * whole ? always_shown : 0; n < few.size(); ++n) {
         nodes_[few[n]].folded = true;
       }
     }
@@ -185,12 +212,14 @@ class tree {
     if (r.path.empty()) {
       return "(outside layers)";
     }
-    // Ancestors that the filter left out are spelled out.
+    // Ancestors that the filter left out are spelled out; of those that are not among the layers asked for
+    // the nearest, which tells where the row stands.
+    const bool nearest = chosen_by_name(options_);
     std::string text = step_name(r);
     const row* child = &r;
     for (std::size_t steps = 0; child->parent < static_cast<std::size_t>(child - rows.data()); ++steps) {
       child = &rows[child->parent];
-      if (child == nodes_[n.parent].source) {
+      if (child == nodes_[n.parent].source || (nearest && steps != 0)) {
         break;
       }
       if (steps == deepest) {
@@ -240,7 +269,17 @@ class tree {
   std::vector<node> nodes_;
 };
 
+/// Down to the parts of the blocks that the model repeats, or all.
+std::size_t levels_to_parts(const std::vector<row>& rows, const std::vector<std::size_t>& members) {
+  const std::size_t level = find_blocks(rows, members).level;
+  return level != 0 ? level + 1 : 0;
+}
+
 }  // namespace
+
+bool chosen(const table_options& options) noexcept {
+  return !options.filter.empty() || chosen_by_name(options);
+}
 
 std::string step_name(const row& r) {
   std::string text = r.label;
@@ -273,6 +312,12 @@ double sort_value(const row& r, sort_key key) noexcept {
       return static_cast<double>(m.launch_time);
     case sort_key::starved:
       return starved_sum(m.starved);
+    case sort_key::self_gpu_time:
+      return static_cast<double>(r.exclusive.gpu_time);
+    case sort_key::cpu_time:
+      return static_cast<double>(r.inclusive.host_time);
+    case sort_key::self_cpu_time:
+      return static_cast<double>(r.exclusive.host_time);
     case sort_key::order:
       break;
   }
@@ -293,16 +338,26 @@ std::vector<section> select(const report& r, const table_options& options) {
     return entry->second;
   };
   for (const phase_row& p : r.phases) {
-    sections[place(key_of(p))].phase = &p;
+    section& s = sections[place(key_of(p))];
+    s.phase = &p;
+    s.gpu_time = static_cast<double>(p.total.gpu_time);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     members[place(key_of(rows[i]))].push_back(i);
   }
+  // What is in no pass has no total: shares are of its outermost rows, in each view.
+  for (const row& l : r.layers) {
+    section& s = sections[place(key_of(l))];
+    s.gpu_time += s.phase == nullptr && l.parent == none ? static_cast<double>(l.inclusive.gpu_time) : 0;
+  }
+  const row_test wanted = wanted_rows(options);
   for (std::size_t i = 0; i < sections.size(); ++i) {
     section& s = sections[i];
-    tree t{rows, members[i], options};
+    if (options.by == view::layer) {
+      s.levels = options.depth ? *options.depth : chosen(options) ? 0 : levels_to_parts(rows, members[i]);
+    }
+    tree t{rows, members[i], wanted, options, s};
     s.first = members[i].empty() ? nullptr : &rows[members[i].front()];
-    s.gpu_time = s.phase != nullptr ? static_cast<double>(s.phase->total.gpu_time) : t.gpu_time_of_roots();
     t.fill(s, rows);
   }
   return sections;

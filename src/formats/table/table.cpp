@@ -35,9 +35,11 @@ std::string print(const report& r, const table_options& options, bool host_only)
   if (options.header) {
     out += table::title(r, s) + '\n';
   }
-  out += options.by == view::phase ? table::phases(r, options, s) : table::sections(r, options, s);
+  out += options.by == view::phase       ? table::phases(r, options, s)
+         : options.by == view::operators ? table::operators(r, options, s)
+                                         : table::sections(r, options, s);
   if (options.header) {
-    out += table::quality(r, s);
+    out += table::collectives(r, s) + table::quality(r, s);
   }
   return out;
 }

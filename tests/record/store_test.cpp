@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What a drain up to a chosen time reads. Ticks stand for nanoseconds: the clock mapping is the identity.
+#include "record/store.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+
+#include "support/ranges.hpp"
+
+namespace {
+
+using namespace varve::record;  // NOLINT(google-build-using-namespace)
+using testing::ElementsAre;
+using testing::IsEmpty;
+using varve_test::paths;
+
+class store_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    pool.open(std::size_t{1} << 20U);
+    const std::uint64_t begin = now();
+    records.emplace(++current_epoch, begin, std::size_t{1} << 20U);
+  }
+  void TearDown() override { pool.close(); }
+
+  static thread_log& log() { return this_log != nullptr ? *this_log : *registry.acquire(); }
+  static std::uint64_t begin(const char* layer) {
+    return log().push(VARVE_KIND_LAYER, layer, varve::no_index, true);
+  }
+  static void end(std::uint64_t token) { log().pop(token, true); }
+  static varve_handoff_t place(std::uint64_t token) {
+    varve_handoff_t where{};
+    where.id = token;
+    where.depth = 1;
+    where.kinds[0] = VARVE_KIND_LAYER;
+    where.path[0] = {"place", varve::no_index};
+    return where;
+  }
+  varve::trace copy(std::uint64_t until) {
+    records->drain(until);
+    return records->copy({}, until);
+  }
+
+  std::optional<store> records;
+};
+
+// This thread:                begin mine |                        adopt late, begin inner
+// another:      begin long, |            until | end long, begin late
+TEST_F(store_test, takes_nothing_of_after_its_time_from_a_thread_that_handed_work_over) {
+  const std::uint64_t mine = begin("mine");
+  std::uint64_t until = 0;
+  std::uint64_t late = 0;
+  std::thread{[&] {
+    const std::uint64_t lengthy = begin("long");
+    until = now();
+    end(lengthy);
+    late = begin("late");
+  }}.join();
+  const std::uint64_t adopted = log().adopt(place(late), true);
+  const varve::trace early = copy(until);
+  EXPECT_THAT(paths(early), ElementsAre("mine", "long"));
+  for (const varve::range& r : early.ranges) {
+    EXPECT_LE(r.begin, r.end);
+    EXPECT_EQ(r.end, early.end);
+    EXPECT_TRUE(r.clipped_end);
+  }
+  EXPECT_THAT(early.losses, IsEmpty());
+
+  end(begin("inner"));
+  end(adopted);
+  end(mine);
+  const varve::trace whole = copy(now());
+  EXPECT_THAT(paths(whole), ElementsAre("mine", "long", "late", "late / inner"));
+  EXPECT_FALSE(whole.ranges[1].clipped_end);
+  EXPECT_THAT(whole.losses, IsEmpty());
+}
+
+TEST_F(store_test, waits_with_attributes_of_a_range_that_it_has_not_come_to) {
+  const std::uint64_t mine = begin("mine");
+  const std::uint64_t until = now();
+  std::uint64_t late = 0;
+  std::thread{[&] { late = begin("late"); }}.join();
+  const slot attribute[] = {make_slot(event::attribute, VARVE_DECODE_TOKENS, late), {16, 0}};
+  log().append(attribute, 2);
+  end(mine);
+  EXPECT_THAT(copy(until).attributes, IsEmpty());
+  const varve::trace whole = copy(now());
+  ASSERT_EQ(whole.attributes.size(), 1U);
+  EXPECT_EQ(whole.attributes[0].range, varve_test::find_range(whole, "late"));
+}
+
+TEST_F(store_test, is_not_held_up_by_a_token_that_nobody_gave_out) {
+  const std::uint64_t mine = begin("mine");
+  end(log().adopt(place(mine + (std::uint64_t{1000} << 2U)), true));  // of this log, not begun
+  end(log().adopt(place(make_token(60'000, 1)), true));               // of a log that does not exist
+  std::thread{[&] { end(log().adopt(place(mine), true)); }}.join();
+  end(begin("inner"));
+  end(mine);
+  const varve::trace t = copy(now());
+  EXPECT_THAT(paths(t), ElementsAre("mine", "mine / inner"));
+  EXPECT_EQ(varve_test::lost(t, "handed-over work of a range that was not recorded"), 2U);
+}
+
+TEST_F(store_test, ends_with_its_window_whatever_was_written_after_it) {
+  const std::uint64_t before = begin("before");
+  const std::uint64_t until = now();
+  end(before);
+  end(begin("after"));
+  records->drain(until, true);
+  const varve::trace t = records->take({}, until);
+  ASSERT_THAT(paths(t), ElementsAre("before"));
+  EXPECT_EQ(t.end, static_cast<varve::time_ns>(until));
+  EXPECT_EQ(t.ranges[0].end, t.end);
+  EXPECT_TRUE(t.ranges[0].clipped_end);
+  EXPECT_THAT(t.losses, IsEmpty());
+}
+
+TEST_F(store_test, leaves_activities_that_ran_after_its_time_for_later_and_keeps_those_of_the_future) {
+  const auto report = [](std::uint64_t first, std::uint64_t last) {
+    const slot slots[] = {make_slot(event::activity, 0, reinterpret_cast<std::uintptr_t>("gemm")),
+                          {first, last},
+                          {0, 0},
+                          {0, 0}};
+    log().append(slots, 4);
+  };
+  const std::uint64_t until = now();
+  report(until - 10, until);
+  report(until, UINT64_MAX);
+  report(until, until + 1);
+  while (now() == until) {
+  }
+  EXPECT_EQ(copy(until).activities.size(), 2U);
+  EXPECT_EQ(copy(now()).activities.size(), 3U);
+}
+
+}  // namespace
