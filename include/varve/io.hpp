@@ -48,7 +48,8 @@ struct read_options {
   /// The first that fits decides, before all names that varve knows (docs/phases.md). read_pytorch() throws
   /// varve::error for one that check() refuses.
   std::vector<naming_rule> rules;
-  /// Bytes that a file may hold, or unpack to when it is compressed.
+  /// Bytes that a file may hold, or unpack to when it is compressed. Reading takes about 2 bytes of memory
+  /// for each (SECURITY.md has the worst case); 4 GiB − 1 of JSON is the most that can be read.
   std::uint64_t max_unpacked = std::uint64_t{4} << 30U;
   /// Called now and then with bytes done and in all (0: unknown). What it throws ends the reading.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
@@ -70,10 +71,13 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 /// of the runtime and the driver become calls, user annotations become ranges nested by containment on each
 /// thread: passes where they are an engine's (docs/phases.md), else ops. Where none is a pass, passes are
 /// inferred if the trace repeats itself, and trace::inferred_passes says how. Calls are joined to ranges by
-/// thread and time. Activities of graphs get nodes (trace::graph_nodes) with a label path: the module of a
-/// trace of the capture, a layer inferred from repeated kernels, or their place in the graph; which of these,
-/// graph_node::source says. What cannot be taken as it is, is skipped or repaired, and counted in
-/// trace::losses.
+/// thread and time; those of threads without ranges by their operators, backward ones to derived ranges below
+/// "backward", else to the one pass that was open. Activities of graphs get nodes (trace::graph_nodes) with a
+/// label path: the module of a trace of the capture, a layer inferred from repeated kernels, or their place
+/// in the graph; which of these, graph_node::source says. What cannot be taken as it is, is skipped or
+/// repaired, and counted in trace::losses; a file that ends early is read up to its last whole event, and the
+/// losses say where that is. Traces of XLA have the same form and are read as far as they carry kernels and
+/// what launched them.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).

@@ -232,8 +232,8 @@ struct report_quality {
   std::int64_t graph_launches_short = 0;  ///< with fewer activities than their siblings
   std::int64_t clipped_ranges = 0;        ///< open at the session's begin or end
   std::int64_t calls_by_operator = 0;  ///< calls whose range was found on another thread, by their operator
-  std::int64_t calls_by_forward = 0;   ///< likewise, by the forward operator of their backward operator
-  std::int64_t calls_backward = 0;     ///< backward calls of which only the pass was found
+  std::int64_t calls_by_forward = 0;   ///< backward calls, by the range around their forward operator
+  std::int64_t calls_backward = 0;     ///< backward calls of which no such range is known
   std::int64_t calls_by_pass = 0;  ///< calls in the one pass that was open on another thread: an inference
   bool implicit_pass = false;      ///< no passes marked: the whole trace is taken as one
   pass_inference inferred_passes =

@@ -268,8 +268,8 @@ struct collective {
 /// Calls whose range was found on another thread than their own.
 struct elsewhere_counts {
   std::uint64_t by_operator = 0;  ///< the operator that they belong to lies in a range
-  std::uint64_t by_forward = 0;   ///< backward work, by the forward operator that it is of
-  std::uint64_t backward = 0;     ///< backward work of which only that is known, by the pass that was open
+  std::uint64_t by_forward = 0;   ///< backward work, by the range around the forward operator that it is of
+  std::uint64_t backward = 0;     ///< backward work of which no such range is known, by the open pass
   std::uint64_t by_pass = 0;      ///< by the one pass of their process that was open: an inference
 };
 

@@ -52,7 +52,9 @@ constexpr std::array rules{
     rule{collective, "nvshmem"},
     rule{collective, "deep_ep::"},
     rule{collective, "lamport"},
-    rule{collective, "mscclpp"},
+    rule{collective, "msccl"},
+    rule{collective, "quickreduce"},
+    rule{collective, "quick_reduce"},
 
     // Expert products are linear; what picks experts and moves tokens to and from them is the router.
     rule{linear, "fused_moe_kernel"},

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace varve {
@@ -137,7 +138,8 @@ class collective_counter {
 
   void count_device(const device_activities& d);
   std::uint32_t count(std::size_t pos, const kernel_row& kernel);
-  std::uint32_t row_of(std::string_view name, std::uint32_t ranks, std::uint32_t group);
+  std::uint32_t name_of(std::uint32_t recorded, bool is_kernel);
+  std::uint32_t row_of(std::uint32_t name, std::uint32_t ranks, std::uint32_t group);
   std::vector<collective_row> finish();
 
   const trace& trace_;
@@ -147,7 +149,10 @@ class collective_counter {
   row_table& rows_;
   std::vector<std::uint32_t> record_;  // by activity: in trace::collectives
   std::vector<sums> sums_;
-  std::map<std::tuple<std::string_view, std::uint32_t, std::uint32_t>, std::uint32_t> ids_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> ids_;
+  std::vector<std::string_view> names_;
+  std::unordered_map<std::string_view, std::uint32_t> name_ids_;
+  std::unordered_map<std::uint32_t, std::uint32_t> name_of_string_;
 };
 
 // Positions are in order of effective begin, so that each row's are too.
@@ -189,16 +194,13 @@ std::uint32_t collective_counter::count(std::size_t pos, const kernel_row& kerne
   const std::uint32_t i = activities_.record_at(pos);
   const collective unknown;
   const collective& c = record_.empty() || record_[i] == none ? unknown : trace_.collectives[record_[i]];
-  const std::string_view recorded = trace_.strings[c.name];
-  std::string_view name = collective_name(recorded.empty() ? trace_.strings[kernel.name] : recorded);
-  if (name.empty()) {
-    name = recorded.empty() ? "other" : recorded;
-  }
+  const bool recorded = !trace_.strings[c.name].empty();
+  const std::uint32_t name = name_of(recorded ? c.name : kernel.name, !recorded);
   const std::uint32_t layer = rows_.slots[activities_.slot[pos]].row;
   const std::uint32_t id = row_of(name, c.ranks, rows_.rows[layer].group);
   collective_row& row = sums_[id].row;
   ++row.calls;
-  if (const std::int64_t bytes = message_bytes(name, c); bytes >= 0) {
+  if (const std::int64_t bytes = message_bytes(names_[name], c); bytes >= 0) {
     ++row.sized_calls;
     add_to(row.bytes, bytes);
     add_to(row.sized_time, trace_.activities.end[i] - trace_.activities.begin[i]);
@@ -208,14 +210,32 @@ std::uint32_t collective_counter::count(std::size_t pos, const kernel_row& kerne
   return id;
 }
 
-std::uint32_t collective_counter::row_of(std::string_view name, std::uint32_t ranks, std::uint32_t group) {
+/// The name of what is recorded, or of a kernel. Both may be long, and come often.
+std::uint32_t collective_counter::name_of(std::uint32_t recorded, bool is_kernel) {
+  const auto [known, added] = name_of_string_.try_emplace(recorded, none);
+  if (added) {
+    const std::string_view text = trace_.strings[recorded];
+    std::string_view name = collective_name(text);
+    if (name.empty()) {
+      name = is_kernel ? "other" : text;
+    }
+    const auto next = static_cast<std::uint32_t>(names_.size());
+    known->second = name_ids_.try_emplace(name, next).first->second;
+    if (known->second == next) {
+      names_.push_back(name);
+    }
+  }
+  return known->second;
+}
+
+std::uint32_t collective_counter::row_of(std::uint32_t name, std::uint32_t ranks, std::uint32_t group) {
   const auto [known, added] =
       ids_.try_emplace({name, ranks, group}, static_cast<std::uint32_t>(sums_.size()));
   if (added) {
     sums& to = sums_.emplace_back();
     to.group = group;
     const phase_key& key = structure_.keys[rows_.groups[group].key];
-    to.row.name = name;
+    to.row.name = names_[name];
     to.row.ranks = ranks;
     to.row.phase = key.phase;
     to.row.model = trace_.strings[key.model];

@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/arguments.hpp"
 
-#include "formats/table/pattern.hpp"
-
 #include <varve/varve.h>
 
 #include <CLI/CLI.hpp>
@@ -195,16 +193,18 @@ void add_options(CLI::App& app, report_arguments& out) {
              "no number of rows from 0 to 100000", number_of<std::size_t>);
   app.add_option("--filter", out.table.filter, "only rows whose name holds TEXT, whatever its case")
       ->type_name("TEXT");
-  add_option(
-      app, "--fold", out.table.fold_below, "PERCENT",
-      "count rows below this share of their phase in one line;\ndefault 1, 0 shows all, as --filter does",
-      "no percentage from 0 to 100", share_of);
+  add_option(app, "--fold", out.table.fold_below, "PERCENT",
+             "count rows below this share of their phase in one line;\ndefault 1, 0 shows all, as --filter "
+             "and --layers do",
+             "no percentage from 0 to 100", share_of);
   add_option(app, "--depth", out.table.depth, "N",
              "levels of the tree, 0 all; default down to the parts of the\nblocks that the model repeats",
              "no number of levels from 0 to 100000", number_of<std::size_t>);
   const auto layers = [&out](const std::string& text) {
     try {
-      table::rows_named(text);
+      table_options only;
+      only.layers = text;
+      static_cast<void>(to_table(varve::report{}, only));  // says what is wrong before files are read
     } catch (const std::invalid_argument& e) {
       throw CLI::ValidationError("--layers", e.what());
     }

@@ -48,9 +48,11 @@ void store::close(trace& t, std::uint64_t end) const {
       t.calls.end[call] = static_cast<time_ns>(end);
     }
   }
-  for (const auto& [id, r] : requests_) {
-    t.ranges[r].end = static_cast<time_ns>(end);
-    t.ranges[r].clipped_end = true;
+  for (const auto& [id, request] : requests_) {
+    if (request.open) {
+      t.ranges[request.range].end = static_cast<time_ns>(end);
+      t.ranges[request.range].clipped_end = true;
+    }
   }
 }
 
@@ -106,7 +108,9 @@ std::vector<loss> store::losses() const {
       {sum.failed_work, "work declarations that threw an exception"},
       {over_memory_, "records not kept: trace memory full (raise session_options::trace_memory)"},
       {unknown_ranges_, "attributes or handed-over work of a range that was not recorded"},
-      {unknown_requests_, "ends of requests that began before the session or were not kept"},
+      {early_ends_.size() + unknown_requests_,
+       "ends of requests that began before the session or were not kept"},
+      {early_links_.size(), "passes that served requests that began before the session or were not kept"},
       {ended_open_, "ranges still open when their thread ended"},
       {refused_threads_, "threads without a log: too many at once, or no memory"},
   };

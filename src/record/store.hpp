@@ -22,6 +22,9 @@ namespace varve::record {
 /// Bytes that a new label takes in the table and its index, about.
 inline constexpr std::size_t bytes_of_label = 96;
 
+/// The same of an entry in a table of requests.
+inline constexpr std::size_t bytes_of_request = 48;
+
 /// Not thread safe: the session's lock guards it.
 class store {
  public:
@@ -50,6 +53,10 @@ class store {
     std::uint32_t range;  // none when it was not kept
     std::uint32_t label;
     bool adopted;
+  };
+  struct request_state {
+    std::uint32_t range;
+    bool open;
   };
   struct log_counts {
     std::uint64_t dropped_ranges = 0;
@@ -89,6 +96,7 @@ class store {
   void add_work(const slot* e);
   void add_activity(const slot* e);
   void add_request(const slot* e, std::uint64_t ticks);
+  void end_request(std::uint64_t id, std::uint64_t ticks);
   std::uint32_t add_range(const range& r);
   /// Of the range with this token: its index, or none when it was not kept. Nothing when it is not of this
   /// session.
@@ -114,11 +122,15 @@ class store {
   std::unordered_map<const char*, std::uint32_t> names_;
   std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // by device and stream
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
-  std::vector<std::uint32_t> node_ranges_;                     // that each node was captured in
-  std::unordered_map<std::uint64_t, std::uint32_t> requests_;  // open ones: ranges by request id
+  std::vector<std::uint32_t> node_ranges_;  // that each node was captured in
+  std::unordered_map<std::uint64_t, request_state> requests_;
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      early_ends_;  // of requests whose begin was not read so far
+  std::unordered_multimap<std::uint64_t, std::uint32_t>
+      early_links_;  // the same, with the pass that serves them
   std::uint64_t over_memory_ = 0;
   std::uint64_t unknown_ranges_ = 0;
-  std::uint64_t unknown_requests_ = 0;
+  std::uint64_t unknown_requests_ = 0;  // beside those in early_ends_
   std::uint64_t ended_open_ = 0;
   std::uint64_t refused_threads_ = 0;
 };

@@ -22,7 +22,9 @@ void store::attribute(const slot* e) {
       break;
     case key_serves:
       if (const auto found = requests_.find(e[1].head); found != requests_.end()) {
-        t_.requests.push_back({found->second, r});
+        t_.requests.push_back({found->second.range, r});
+      } else if (keep(bytes_of_request)) {
+        early_links_.emplace(e[1].head, r);
       }
       break;
     default:
@@ -77,30 +79,49 @@ std::uint32_t store::node_of(std::uint64_t id) {
   return entry->second;
 }
 
+// A request may begin on one thread, be served by another and end on a third, whose logs are read in any
+// order.
 void store::add_request(const slot* e, std::uint64_t ticks) {
-  const bool begins = e[1].head != 0;
-  if (begins) {
-    if (used_ + sizeof(range) + bytes_of_label > memory_) {
-      ++over_memory_;
-      return;
-    }
-    used_ += bytes_of_label;
-    range r;
-    r.begin = static_cast<time_ns>(ticks);
-    r.kind = range_kind::request;
-    r.label = t_.labels.intern({none, name_of(wide_name(e[1])), wide_index(e[1]), range_kind::request});
-    if (const std::uint32_t added = add_range(r); added != none) {
-      requests_.emplace(e->payload, added);
-    }
+  const std::uint64_t id = e->payload;
+  if (e[1].head == 0) {
+    end_request(id, ticks);
     return;
   }
-  const auto found = requests_.find(e->payload);
-  if (found == requests_.end()) {
+  if (used_ + sizeof(range) + sizeof(std::uint32_t) + bytes_of_label + bytes_of_request > memory_) {
+    ++over_memory_;
+    return;
+  }
+  used_ += bytes_of_label + bytes_of_request;
+  range r;
+  r.begin = static_cast<time_ns>(ticks);
+  r.kind = range_kind::request;
+  r.label = t_.labels.intern({none, name_of(wide_name(e[1])), wide_index(e[1]), range_kind::request});
+  const std::uint32_t added = add_range(r);
+  requests_.emplace(id, request_state{added, true});
+  const auto [link, end] = early_links_.equal_range(id);
+  for (auto l = link; l != end; ++l) {
+    t_.requests.push_back({added, l->second});
+  }
+  early_links_.erase(link, end);
+  if (const auto early = early_ends_.find(id); early != early_ends_.end()) {
+    end_request(id, early->second);
+    early_ends_.erase(early);
+  }
+}
+
+void store::end_request(std::uint64_t id, std::uint64_t ticks) {
+  const auto found = requests_.find(id);
+  if (found != requests_.end()) {
+    if (found->second.open) {
+      t_.ranges[found->second.range].end = static_cast<time_ns>(ticks);
+      found->second.open = false;
+    }
+  } else if (used_ + bytes_of_request <= memory_) {
+    used_ += bytes_of_request;
+    early_ends_.emplace(id, ticks);
+  } else {
     ++unknown_requests_;
-    return;
   }
-  t_.ranges[found->second].end = static_cast<time_ns>(ticks);
-  requests_.erase(found);
 }
 
 }  // namespace varve::record

@@ -111,6 +111,32 @@ TEST(category, knows_collectives_and_copies) {
   });
 }
 
+TEST(category, knows_the_collectives_that_engines_make_themselves) {
+  expect_categories({
+      {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)", "collective"},
+      {"ncclSymDevKernel_AllGather_LL(ncclSymDevArgs)", "collective"},
+      {"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)",
+       "collective"},
+      {"void (anonymous namespace)::multimem_all_gather_kernel<16>(void*)", "collective"},
+      {"void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<c10::Half, 16, 8>(c10::Half**)",
+       "collective"},
+      {"void all_reduce_one_shot_kernel<__nv_bfloat16, 8>(AllReduceData)", "collective"},
+      {"void sglang::cross_device_reduce_2stage<__nv_bfloat16, 4>(sglang::RankData*)", "collective"},
+      {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<"
+       "(AllReduceFusionPattern)1, __half, 8>(P)",
+       "collective"},
+      {"void moereduce_allreduce_fusion_kernel_oneshot_lamport<__half, 8>(P)", "collective"},
+      {"void quickreduce::allreduce_prototype_twoshot<AllReduceTwoshot<__half, CodecQ4<8>>, __half>(P)",
+       "collective"},
+      {"void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>(__nv_bfloat16*)", "collective"},
+      // reductions and gathers of one device alone
+      {"void at::native::_scatter_gather_elementwise_kernel<128, 4>(int)", "activation"},
+      {"void cub::DeviceReduceKernel<cub::Policy600, float const*, float*, int>(float const*)", "other"},
+      {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, MeanOps<float>>>(R)",
+       "normalisation"},
+  });
+}
+
 TEST(category, knows_kernels_that_have_no_name_but_what_they_do) {
   expect_categories({{"rope", "attention"},
                      {"attention", "attention"},

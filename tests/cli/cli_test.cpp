@@ -96,6 +96,25 @@ TEST_F(cli, heads_each_of_several_files_with_its_name) {
   EXPECT_EQ(run({"report", report, other}).out, report + ":\n" + table + "\n" + other + ":\n" + table);
 }
 
+TEST_F(cli, ends_several_ranks_with_a_table_of_them_side_by_side) {
+  varve::report first = small_report();
+  varve::report second = small_report();
+  first.rank = 0;
+  second.rank = 1;
+  const std::string a = files.write("a.json", varve::to_json(first));
+  const std::string b = files.write("b.json", varve::to_json(second));
+  const std::string together = varve::to_ranks_table({first, second});
+  EXPECT_THAT(together, StartsWith("Ranks side by side"));
+  EXPECT_EQ(run({"report", a, b}).out, a + ":\n" + varve::to_table(first) + "\n" + b + ":\n" +
+                                           varve::to_table(second) + "\n" + together);
+  const std::string made = files.path("made.txt");
+  EXPECT_EQ(run({"report", a, b, "--output", made}).code, 0);
+  EXPECT_EQ(content_of(made), run({"report", a, b}).out);
+  EXPECT_EQ(run({"report", "--json", a, b}).out,
+            varve::to_json(first) + '\n' + varve::to_json(second) + '\n');  // one line a file
+  EXPECT_THAT(run({"report", a, a}).out, Not(HasSubstr("side by side")));
+}
+
 TEST_F(cli, compares_with_the_wall_of_an_unprofiled_run) {
   for (const char* eight_milliseconds : {"8ms", "0.008s", "8000us", "8e6 ns"}) {
     const outcome o = run({"report", "--json", "--unprofiled-wall", eight_milliseconds, report});

@@ -86,8 +86,8 @@ auto parts(is<varve::collector_status> auto& x) {
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::report_quality> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2);
 }
 auto parts(is<varve::operator_row> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
@@ -98,8 +98,8 @@ auto parts(is<varve::operator_tables> auto& x) {
   return std::tie(a, b, c);
 }
 auto parts(is<varve::report> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
 }
 
 /// Gives every number and text a value that no other has; lists get two entries.

@@ -190,8 +190,9 @@ TEST(table_depth, takes_layers_for_blocks_before_numbered_ops) {
 // 3 · 3.2 = 9.6 of 10 ms; of these mlp has 6 and attention 3.6: 62.5 % and 37.5 %. Rows have two calls: 1.6
 // ms.
 TEST(table_depth, says_what_the_blocks_are_made_of) {
-  EXPECT_THAT(varve::to_table(model()),
-              HasSubstr("\n  blocks   3 block of 1.60 ms, 96.0 % · in them mlp 62.5 % · attention 37.5 %\n"));
+  EXPECT_THAT(
+      varve::to_table(model()),
+      HasSubstr("\n  blocks   3 × block of 1.60 ms, 96.0 % · in them mlp 62.5 % · attention 37.5 %\n"));
   EXPECT_THAT(varve::to_table(testing_support::small_report()),
               Not(HasSubstr("\n  blocks")));  // two are none
 }

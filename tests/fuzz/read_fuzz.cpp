@@ -42,6 +42,19 @@ void check(const varve::trace& t) {
     require(fits(t.activities.node[i], t.graph_nodes.size()));
     require(fits(t.activities.detail[i], kernel ? t.shapes.size() : t.bytes.size()));
   }
+  const varve::operator_columns& o = t.operators;
+  require(o.end.size() == o.size() && o.kind.size() == o.size() && o.parent.size() == o.size() &&
+          o.range.size() == o.size() && o.thread.size() == o.size());
+  for (std::size_t i = 0; i < o.size(); ++i) {
+    require(o.kind[i] < t.operator_kinds.size());
+    require(o.parent[i] == varve::none || o.parent[i] < i);
+    require(fits(o.range[i], t.ranges.size()));
+  }
+  require(t.operator_of_call.size() == (o.size() != 0 ? t.calls.size() : 0));
+  require(t.operator_of_activity.size() == (o.size() != 0 ? t.activities.size() : 0));
+  for (const std::uint32_t op : t.operator_of_activity) {
+    require(fits(op, o.size()));
+  }
   for (const varve::loss& l : t.losses) {
     require(!l.what.empty() && l.count > 0);
   }
@@ -74,6 +87,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(t);
     const varve::report report = varve::analyze(t);
     static_cast<void>(varve::to_table(report));
+    varve::table_options operators;
+    operators.by = varve::view::operators;
+    operators.by_shape = true;
+    static_cast<void>(varve::to_table(report, operators));
     static_cast<void>(varve::to_json(report));
     varve::analyze_options steady;
     steady.steady = true;

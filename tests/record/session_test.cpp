@@ -342,13 +342,19 @@ TEST(session, holds_about_what_its_memory_allows_however_much_comes) {
   EXPECT_EQ(t.ranges.size() + lost(t, "trace memory full"), 2U * 20000U);
 }
 
-TEST(session, counts_the_end_of_a_request_that_it_did_not_see_begin) {
+TEST(session, counts_what_a_request_does_that_it_did_not_see_begin) {
   std::optional<varve::session> session{std::in_place};
   varve::request request{"chat", 1};
   EXPECT_TRUE(session->stop().ranges.at(0).clipped_end);
   session.emplace();
+  {
+    varve::phase pass{varve::decode};
+    pass.serves(request);
+  }
   request.end();
-  EXPECT_EQ(lost(session->stop(), "ends of requests that began before the session"), 1U);
+  const varve::trace t = session->stop();
+  EXPECT_EQ(lost(t, "ends of requests that began before the session"), 1U);
+  EXPECT_EQ(lost(t, "passes that served requests that began before the session"), 1U);
 }
 
 TEST(session, has_times_near_the_calendar) {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -224,6 +225,36 @@ TEST(handoff, from_nowhere_does_nothing) {
     const varve::layer layer{"layer"};
   }
   EXPECT_THAT(paths(session.stop()), ElementsAre("layer"));
+}
+
+TEST(request, may_begin_on_one_thread_be_served_by_another_and_end_on_a_third) {
+  varve::session session;
+  std::optional<varve::request> first;
+  std::optional<varve::request> second;
+  std::thread{[&] { first.emplace(varve::name{"chat"}, 1); }}.join();
+  second.emplace(varve::name{"chat"}, 2);
+  {
+    varve::phase pass{varve::prefill};
+    pass.serves(*first);
+  }
+  std::thread{[&] {
+    varve::phase pass{varve::decode};
+    pass.serves(*first).serves(*second);
+  }}.join();
+  first->end();
+  second->end();
+  const varve::trace t = session.stop();
+  EXPECT_THAT(t.losses, IsEmpty());
+  std::vector<std::string> links;
+  for (const varve::request_link& link : t.requests) {
+    links.push_back(varve::label_text(t, t.ranges[link.request].label) + " by " +
+                    varve::label_text(t, t.ranges[link.pass].label));
+  }
+  EXPECT_THAT(links, UnorderedElementsAre("chat 1 by prefill", "chat 1 by decode", "chat 2 by decode"));
+  for (const varve::range& r : t.ranges) {
+    EXPECT_FALSE(r.clipped_end);
+    EXPECT_LE(r.begin, r.end);
+  }
 }
 
 // A destructor of thread-local storage may come after varve has closed the thread's log.

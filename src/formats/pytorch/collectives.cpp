@@ -74,22 +74,6 @@ std::uint32_t operator_around(const operator_columns& o, std::uint16_t thread, t
   return around;
 }
 
-/// What the inputs of an operator or annotation tell of the messages, where that is not known yet.
-void add_sizes(std::string_view name, const std::vector<std::int64_t>& inputs, collective& c) {
-  const auto known = [](std::int64_t bytes) { return bytes >= 0; };
-  const auto first = std::find_if(inputs.begin(), inputs.end(), known);
-  if (first == inputs.end()) {
-    return;
-  }
-  if (!has_result_first(name)) {
-    c.bytes_in = c.bytes_in < 0 ? *first : c.bytes_in;
-    return;
-  }
-  const auto second = std::find_if(first + 1, inputs.end(), known);
-  c.bytes_out = c.bytes_out < 0 ? *first : c.bytes_out;
-  c.bytes_in = c.bytes_in < 0 && second != inputs.end() ? *second : c.bytes_in;
-}
-
 /// Elements of shapes nested in lists: walks a text that is JSON, or not.
 class shape_walk {
  public:
@@ -215,8 +199,33 @@ void collectives::add_operator(const event& e, std::uint32_t called, std::uint16
   }
 }
 
+const collectives::telling& collectives::tells(const trace& t, std::uint32_t kind) {
+  const auto [known, added] = kinds_.try_emplace(kind);
+  telling& out = known->second;
+  if (!added) {
+    return out;
+  }
+  const operator_kind& k = t.operator_kinds[kind];
+  const std::string_view name = t.strings[k.name];
+  out.named = is_title(name) || is_collective_operator(name);
+  if (!out.named && name != "record_param_comms") {  // that is around every collective
+    return out;
+  }
+  const auto inputs = input_bytes(t.strings[k.shapes], t.strings[k.types], most_inputs);
+  const auto is_known = [](std::int64_t bytes) { return bytes >= 0; };
+  const auto first = std::find_if(inputs.begin(), inputs.end(), is_known);
+  if (first != inputs.end() && has_result_first(name)) {
+    const auto second = std::find_if(first + 1, inputs.end(), is_known);
+    out.bytes_out = *first;
+    out.bytes_in = second != inputs.end() ? *second : -1;
+  } else if (first != inputs.end()) {
+    out.bytes_in = *first;
+  }
+  return out;
+}
+
 /// Adds what stands around the call that launched it, where that is not known yet.
-void collectives::complete(const trace& t, std::uint32_t call, collective& c) const {
+void collectives::complete(const trace& t, std::uint32_t call, collective& c) {
   const std::uint16_t thread = t.calls.thread[call];
   const time_ns at = t.calls.begin[call] + (t.calls.end[call] - t.calls.begin[call]) / 2;
   auto past = std::upper_bound(operators_.begin(), operators_.end(), std::pair{thread, at},
@@ -233,13 +242,11 @@ void collectives::complete(const trace& t, std::uint32_t call, collective& c) co
   std::uint32_t name = none;
   std::uint32_t around = operator_around(t.operators, thread, at);
   for (std::size_t n = 0; around != none && n < most_ancestors; ++n, around = t.operators.parent[around]) {
-    const operator_kind& kind = t.operator_kinds[t.operators.kind[around]];
-    const std::string_view text = t.strings[kind.name];
-    const bool records = text == "record_param_comms";  // whatever the collective
-    if (records || is_title(text) || is_collective_operator(text)) {
-      name = name == none && !records ? kind.name : name;
-      add_sizes(text, input_bytes(t.strings[kind.shapes], t.strings[kind.types], most_inputs), c);
-    }
+    const std::uint32_t kind = t.operators.kind[around];
+    const telling& told = tells(t, kind);
+    name = name == none && told.named ? t.operator_kinds[kind].name : name;
+    c.bytes_in = c.bytes_in < 0 ? told.bytes_in : c.bytes_in;
+    c.bytes_out = c.bytes_out < 0 ? told.bytes_out : c.bytes_out;
   }
   c.name = c.name == none ? name : c.name;
   const std::string_view text = t.strings[c.name];

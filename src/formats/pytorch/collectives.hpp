@@ -52,11 +52,20 @@ class collectives {
     std::uint16_t thread = narrow_none;
   };
 
+  /// What a kind of operator tells of the collective that is launched in it.
+  struct telling {
+    bool named = false;  ///< which it is
+    std::int64_t bytes_in = -1;
+    std::int64_t bytes_out = -1;
+  };
+
   static collective read(const event& e, std::uint32_t called, loss_counts& losses);
-  void complete(const trace& t, std::uint32_t call, collective& c) const;
+  const telling& tells(const trace& t, std::uint32_t kind);
+  void complete(const trace& t, std::uint32_t call, collective& c);
 
   std::vector<collective> all_;
   std::vector<host_call> operators_;
+  std::unordered_map<std::uint32_t, telling> kinds_;
   std::vector<std::uint8_t> is_collective_;  // by a kernel's name: 0 not known yet, 1 no, 2 yes
 };
 

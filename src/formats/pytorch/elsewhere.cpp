@@ -351,7 +351,11 @@ attribution::place attribution::place_backward(std::uint32_t op, std::uint16_t t
   if (pass == none && passes_.any()) {
     return {};
   }
-  place found{derive(pass, thread, forward), forward != none ? how::by_forward : how::backward};
+  place found{derive(pass, thread, forward), how::by_forward};
+  const std::uint32_t above = trace_.ranges[found.range].parent;
+  if (above == none || !trace_.ranges[above].derived) {
+    found.by = how::backward;
+  }
   widen(found.range, trace_.operators.begin[backward.outermost], trace_.operators.end[backward.outermost]);
   return found;
 }

@@ -9,6 +9,12 @@
 
 #include <varve/trace.hpp>
 
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
 namespace varve {
 inline namespace v0 {
 namespace pytorch {
@@ -20,6 +26,36 @@ void settle_passes(trace& t, annotation_list& list, time_ns slack);
 /// Adds passes to a sorted list that has none, if calls of modules or annotations repeat (docs/phases.md has
 /// the rules). `t.calls` have their times, annotations are `shift` earlier.
 pass_inference infer_passes(trace& t, annotation_list& list, time_ns shift, time_ns slack);
+
+// --- The parts of infer_passes() ---------------------------------------------------------------------------
+
+/// By annotation of a sorted list: the one around it, or none. A parent comes first.
+[[nodiscard]] std::vector<std::uint32_t> parents_of(const annotation_list& list, time_ns slack);
+
+/// The label that marks the same as `label`, but is a pass of this kind.
+class pass_labels {
+ public:
+  pass_labels(trace& t, annotation_list& list) : trace_{t}, list_{list} {}
+
+  std::uint32_t of(std::uint32_t label, const std::string& kind) {
+    const auto [known, added] = labels_.try_emplace(label, static_cast<std::uint32_t>(list_.labels.size()));
+    if (added) {
+      mark means = list_.labels[label].means;
+      means.kind = range_kind::phase;
+      means.name = kind;
+      list_.labels.push_back({trace_.strings.intern(kind), std::move(means)});
+    }
+    return known->second;
+  }
+
+ private:
+  trace& trace_;
+  annotation_list& list_;
+  std::unordered_map<std::uint32_t, std::uint32_t> labels_;
+};
+
+/// Whether there were any. Invalidates `parents` if so.
+bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::uint32_t>& parents);
 
 }  // namespace pytorch
 }  // namespace v0

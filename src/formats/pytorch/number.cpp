@@ -3,6 +3,7 @@
 #include "formats/pytorch/number.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 namespace varve {
@@ -18,7 +19,12 @@ bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// Digits from `p` on into `value` until something else comes. False where they overflow.
 bool digits(const char*& p, const char* end, std::uint64_t& value) noexcept {
-  for (value = 0; p != end && is_digit(*p); ++p) {
+  constexpr std::ptrdiff_t safe = 19;  // so many always fit
+  const char* const fits = p + std::min(safe, end - p);
+  for (value = 0; p != fits && is_digit(*p); ++p) {
+    value = value * 10 + static_cast<std::uint64_t>(*p - '0');
+  }
+  for (; p != end && is_digit(*p); ++p) {
     const auto digit = static_cast<std::uint64_t>(*p - '0');
     if (value > (most_unsigned - digit) / 10) {
       return false;

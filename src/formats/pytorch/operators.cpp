@@ -49,10 +49,21 @@ std::size_t operators::kind_hash::operator()(const kind_key& k) const noexcept {
   return h;
 }
 
+bool operators::by_value(const trace& t, std::uint32_t name) {
+  if (by_value_.size() <= name) {
+    by_value_.resize(t.strings.size(), asked::not_yet);
+  }
+  asked& known = by_value_[name];
+  if (known == asked::not_yet) {
+    known = needs_values(t.strings[name]) ? asked::yes : asked::no;
+  }
+  return known == asked::yes;
+}
+
 std::uint32_t operators::kind_of(trace& t, operator_source source, const event& e, std::uint32_t name,
                                  loss_counts& losses) {
   // Values differ from call to call; few operators' work depends on them.
-  const std::string_view values = needs_values(t.strings[name]) ? e.values : std::string_view{};
+  const std::string_view values = by_value(t, name) ? e.values : std::string_view{};
   const auto [known, added] = kinds_.try_emplace({name, source, e.shapes, e.types, values},
                                                  static_cast<std::uint32_t>(t.operator_kinds.size()));
   if (added) {

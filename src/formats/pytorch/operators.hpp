@@ -79,6 +79,7 @@ class operators {
 
   std::uint32_t kind_of(trace& t, operator_source source, const event& e, std::uint32_t name,
                         loss_counts& losses);
+  bool by_value(const trace& t, std::uint32_t name);
   void nest(trace& t, time_ns shift);
   void join_by_id(trace& t) const;
   static void join_by_time(trace& t);
@@ -90,7 +91,9 @@ class operators {
   std::vector<std::uint64_t> of_activity_;
   std::vector<memory_event> memory_;
   std::unordered_map<kind_key, std::uint32_t, kind_hash> kinds_;
-  std::size_t count_ = 0;  // of source operation
+  enum class asked : std::uint8_t { not_yet, no, yes };
+  std::vector<asked> by_value_;  // by name: is its work told by values?
+  std::size_t count_ = 0;        // of source operation
 };
 
 /// Adds the work of operators whose shapes tell it to the ranges around them, one entry a range, once

@@ -123,7 +123,7 @@ std::vector<std::string> describe(const blocks& found, const std::vector<row>& r
       break;
     }
     const std::string each = s.calls > 0 ? " of " + duration(s.time / s.calls) : "";
-    out.push_back(count(s.rows) + ' ' + printable(label) + each + ", " + percent(s.time, whole) + " %");
+    out.push_back(count(s.rows) + " × " + printable(label) + each + ", " + percent(s.time, whole) + " %");
   }
   const std::size_t heads = out.size();
   for (const auto& [label, s] : by_time(parts)) {

@@ -22,7 +22,7 @@ struct blocks {
 /// stand below the same row, and these together have more than half of the GPU time. Layers count before ops.
 blocks find_blocks(const std::vector<row>& rows, const std::vector<std::size_t>& members);
 
-/// How many blocks there are, their share of `whole`, and what parts share their time: "24 DecoderLayer of
+/// How many blocks there are, their share of `whole`, and what parts share their time: "24 × DecoderLayer of
 /// 1.32 ms, 98.5 %", "in them Attention 49.1 %", "MLP 25.4 %".
 std::vector<std::string> describe(const blocks& found, const std::vector<row>& rows, double whole);
 

@@ -155,9 +155,6 @@ std::string totals_of(const report& r, const totals& all, const style& s) {
   if (launched_elsewhere > all.gpu) {
     pieces.push_back(duration(launched_elsewhere - all.gpu) + " more on the GPU was launched by no operator");
   }
-  if (r.operators.work_share > 0) {
-    pieces.push_back("work is known for " + percent(r.operators.work_share, 1) + " % of the GPU time");
-  }
   return flow(pieces, " · ", indent, s.text_width()) + '\n';
 }
 

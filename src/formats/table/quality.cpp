@@ -101,10 +101,10 @@ void elsewhere(const report_quality& q, sentences& out) {
   };
   say(q.calls_by_operator, "call counts for the range around its operator, on another thread.",
       "calls count for the ranges around their operators, on another thread.");
-  say(q.calls_by_forward, "backward call counts for \"backward\" and the layer of its forward operator.",
-      "backward calls count for \"backward\" and the layers of their forward operators.");
-  say(q.calls_backward, "backward call counts for \"backward\" alone: its forward operator is not known.",
-      "backward calls count for \"backward\" alone: their forward operators are not known.");
+  say(q.calls_by_forward, "backward call counts for the layer of its forward operator, below \"backward\".",
+      "backward calls count for the layers of their forward operators, below \"backward\".");
+  say(q.calls_backward, "backward call counts for \"backward\" alone: no layer of its is known.",
+      "backward calls count for \"backward\" alone: no layers of theirs are known.");
   say(q.calls_by_pass,
       "call on a thread without ranges counts for the pass that was open on another one: an inference.",
       "calls on threads without ranges count for the pass that was open on another one: an inference.");
@@ -198,6 +198,10 @@ std::string quality(const report& r, const style& s) {
         "program did.");
   }
   inference(q, out);
+  if (r.operators.work_share > 0) {
+    out.say("FLOPs and bytes are from the shapes of operators' inputs, known for those that launched " +
+            percent(r.operators.work_share, 1) + " % of the GPU time.");
+  }
   if (q.live_cpu) {
     out.say(
         "The activities ran on the host's own cores, so idle time measures the operating system's scheduler "

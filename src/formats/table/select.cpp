@@ -4,13 +4,9 @@
 
 #include "formats/table/blocks.hpp"
 #include "formats/table/kernel_name.hpp"
-#include "formats/table/pattern.hpp"
-#include "formats/table/sums.hpp"
 #include "formats/table/text.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <queue>
@@ -59,21 +55,6 @@ struct node {
   bool folded = false;
   bool shown = false;
 };
-
-/// Whether table_options::layers says anything of this view.
-bool chosen_by_name(const table_options& options) noexcept {
-  return !options.layers.empty() && (options.by == view::layer || options.by == view::label);
-}
-
-/// Whether a row is wanted at all.
-using row_test = std::function<bool(const row&)>;
-
-row_test wanted_rows(const table_options& options) {
-  const row_test named = chosen_by_name(options) ? rows_named(options.layers) : row_test{};
-  return [&options, named](const row& r) {
-    return (options.filter.empty() || holds(r.path, options.filter)) && (!named || named(r));
-  };
-}
 
 /// The rows of one section as a tree whose node 0 is the pass itself.
 class tree {
@@ -276,53 +257,6 @@ std::size_t levels_to_parts(const std::vector<row>& rows, const std::vector<std:
 }
 
 }  // namespace
-
-bool chosen(const table_options& options) noexcept {
-  return !options.filter.empty() || chosen_by_name(options);
-}
-
-std::string step_name(const row& r) {
-  std::string text = r.label;
-  if (r.index != no_index) {
-    text += ' ' + std::to_string(r.index);
-  }
-  return text;
-}
-
-bool holds(std::string_view text, std::string_view part) noexcept {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [&](char a, char b) { return lower(a) == lower(b); }) != text.end();
-}
-
-double sort_value(const row& r, sort_key key) noexcept {
-  const measures& m = r.inclusive;
-  switch (key) {
-    case sort_key::gpu_time:
-      return static_cast<double>(m.gpu_time);
-    case sort_key::calls:
-      return static_cast<double>(m.calls);
-    case sort_key::average:
-      return std::isnan(r.per_call.mean) ? 0 : r.per_call.mean;
-    case sort_key::maximum:
-      return static_cast<double>(r.per_call.max);
-    case sort_key::launches:
-      return static_cast<double>(m.launches);
-    case sort_key::launch_time:
-      return static_cast<double>(m.launch_time);
-    case sort_key::starved:
-      return starved_sum(m.starved);
-    case sort_key::self_gpu_time:
-      return static_cast<double>(r.exclusive.gpu_time);
-    case sort_key::cpu_time:
-      return static_cast<double>(r.inclusive.host_time);
-    case sort_key::self_cpu_time:
-      return static_cast<double>(r.exclusive.host_time);
-    case sort_key::order:
-      break;
-  }
-  return 0;
-}
 
 std::vector<section> select(const report& r, const table_options& options) {
   const std::vector<row>& rows = rows_of(r, options.by);

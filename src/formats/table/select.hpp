@@ -8,6 +8,7 @@
 #include <varve/report.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,14 @@ struct section {
 /// One section a phase in the report's order, then one for each key that has no phase row.
 std::vector<section> select(const report& r, const table_options& options);
 
+/// Whether a row is wanted at all.
+using row_test = std::function<bool(const row&)>;
+row_test wanted_rows(const table_options& options);
+
 /// Whether the user chose rows by their names: then what is small is no less wanted.
 bool chosen(const table_options& options) noexcept;
+/// Whether by table_options::layers, which says nothing of kernels.
+bool chosen_by_name(const table_options& options) noexcept;
 
 /// "layer 3": the last step of the row's path.
 std::string step_name(const row& r);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Passes from calls of modules.
+#include "formats/pytorch/inference.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace pytorch {
+
+namespace {
+
+bool is_module_call(const annotation_list& list, std::uint32_t i) noexcept {
+  return list.means(list.all[i]).form == mark_form::module_call;
+}
+
+/// What stands around the calls of modules.
+struct module_tree {
+  const std::vector<std::uint32_t>& parents;
+  std::vector<std::uint32_t> module;  ///< by annotation: innermost call of a module: it, or one around it
+  std::vector<std::uint32_t> root;    ///< likewise, the outermost
+  std::vector<std::uint32_t> top;     ///< the outermost of all annotations
+};
+
+module_tree read_modules(const annotation_list& list, const std::vector<std::uint32_t>& parents) {
+  module_tree tree{parents, {}, {}, {}};
+  const std::size_t n = list.all.size();
+  for (auto* column : {&tree.module, &tree.root, &tree.top}) {
+    column->resize(n, none);
+  }
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::uint32_t parent = tree.parents[i];
+    tree.top[i] = parent == none ? i : tree.top[parent];
+    tree.root[i] = parent == none ? none : tree.root[parent];
+    tree.module[i] = parent == none ? none : tree.module[parent];
+    if (is_module_call(list, i)) {
+      tree.root[i] = tree.root[i] == none ? i : tree.root[i];
+      tree.module[i] = i;
+    }
+  }
+  return tree;
+}
+
+/// What the calls of one outermost module of a thread add up to.
+struct root_sums {
+  std::uint64_t calls = 0;
+  std::uint64_t inside = 0;  ///< calls of modules inside
+  bool blocks = false;       ///< two modules of one class were called by one module
+};
+
+/// The outermost modules of one thread: annotations [first, last).
+class thread_roots {
+ public:
+  thread_roots(const annotation_list& list, const module_tree& tree, std::uint32_t first, std::uint32_t last)
+      : list_{list}, tree_{tree} {
+    for (std::uint32_t i = first; i < last; ++i) {
+      if (tree.root[i] == i) {
+        roots_.push_back(i);
+        ++sums_[list.all[i].label].calls;
+      } else if (is_module_call(list, i)) {
+        add_inside(i);
+      }
+    }
+    find_model();
+  }
+
+  /// Calls of modules inside the model, 0 where there is none.
+  [[nodiscard]] std::uint64_t size() const noexcept { return model_ == none ? 0 : size_; }
+  /// The model's class, in trace::strings.
+  [[nodiscard]] std::uint32_t model_class() const noexcept {
+    return model_ == none ? none : list_.labels[model_].name;
+  }
+
+  /// Ends of the passes by the call of the model that begins them.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, time_ns>> passes() const {
+    std::vector<std::pair<std::uint32_t, time_ns>> out;
+    std::unordered_set<std::uint32_t> before;  // labels that are seen before the model is
+    bool ended = true;
+    for (const std::uint32_t i : roots_) {
+      const annotation& a = list_.all[i];
+      if (model_ == none) {
+        break;
+      }
+      if (a.label == model_) {
+        out.emplace_back(i, a.end);
+        ended = false;
+      } else if (out.empty()) {
+        before.insert(a.label);
+      } else if (!ended) {
+        ended = before.count(a.label) != 0 || tree_.parents[i] != tree_.parents[out.back().first];
+        out.back().second = ended ? out.back().second : std::max(out.back().second, a.end);
+      }
+    }
+    return out;
+  }
+
+ private:
+  void add_inside(std::uint32_t i) {
+    root_sums& sums = sums_[list_.all[tree_.root[i]].label];
+    ++sums.inside;
+    if (sums.blocks) {
+      return;
+    }
+    const annotation_label& label = list_.labels[list_.all[i].label];
+    const std::uint64_t place = std::uint64_t{tree_.module[tree_.parents[i]]} << 32U | label.name;
+    sums.blocks = first_index_.try_emplace(place, label.means.index).first->second != label.means.index;
+  }
+
+  /// The outermost module that most calls are inside of, if it repeats or holds what does.
+  void find_model() {
+    for (const std::uint32_t i : roots_) {  // the first of equals, in every run
+      const root_sums& sums = sums_[list_.all[i].label];
+      if (sums.inside > size_) {
+        size_ = sums.inside;
+        model_ = sums.blocks || sums.calls > 1 ? list_.all[i].label : none;
+      }
+    }
+  }
+
+  const annotation_list& list_;
+  const module_tree& tree_;
+  std::vector<std::uint32_t> roots_;
+  std::unordered_map<std::uint32_t, root_sums> sums_;            // by label
+  std::unordered_map<std::uint64_t, std::int32_t> first_index_;  // by caller and class
+  std::uint32_t model_ = none;                                   // its label
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace
+
+bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::uint32_t>& parents) {
+  const module_tree tree = read_modules(list, parents);
+  std::vector<thread_roots> threads;
+  for (std::uint32_t i = 0, first = 0; i < list.all.size(); first = i) {
+    while (i < list.all.size() && list.all[i].thread == list.all[first].thread) {
+      ++i;
+    }
+    if (list.all[first].thread != narrow_none) {
+      threads.emplace_back(list, tree, first, i);
+    }
+  }
+  // Replicas on several threads are of one class; other threads may well prepare data with modules.
+  const auto largest =
+      std::max_element(threads.begin(), threads.end(),
+                       [](const thread_roots& a, const thread_roots& b) { return a.size() < b.size(); });
+  std::vector<std::pair<std::uint32_t, time_ns>> passes;
+  for (const thread_roots& thread : threads) {
+    if (thread.model_class() == largest->model_class()) {
+      const auto more = thread.passes();
+      passes.insert(passes.end(), more.begin(), more.end());
+    }
+  }
+  if (passes.empty()) {
+    return false;
+  }
+  // One annotation around each call of the model, all of one name: what the program calls a pass.
+  std::unordered_set<std::uint32_t> around;
+  const std::uint32_t label = list.all[tree.top[passes.front().first]].label;
+  for (const auto& [model, end] : passes) {
+    const std::uint32_t top = tree.top[model];
+    if (!is_module_call(list, top) && list.all[top].label == label) {
+      around.insert(top);
+    }
+  }
+  pass_labels labels{t, list};
+  if (passes.size() > 1 && around.size() == passes.size()) {
+    for (const std::uint32_t i : around) {
+      list.all[i].label = labels.of(label, list.labels[label].means.name);
+    }
+    return true;
+  }
+  constexpr const char* kind = "forward";
+  list.labels.push_back(
+      {t.strings.intern(kind), {kind, no_index, range_kind::phase, {}, mark_form::engine_pass}});
+  const auto forward = static_cast<std::uint32_t>(list.labels.size() - 1);
+  std::vector<annotation> all;  // the passes first: where one and its model take the same time, it is outside
+  all.reserve(passes.size() + list.all.size());
+  for (const auto& [model, end] : passes) {
+    const annotation& a = list.all[model];
+    all.push_back({a.begin, end, forward, a.thread});
+  }
+  all.insert(all.end(), list.all.begin(), list.all.end());
+  list.all.swap(all);
+  list.sort();
+  return true;
+}
+
+}  // namespace pytorch
+}  // namespace v0
+}  // namespace varve

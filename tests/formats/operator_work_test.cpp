@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// FLOPs and bytes of operators from their inputs' sizes and types. docs/metrics.md says what counts.
+#include "formats/input_files.hpp"
+
+#include <varve/io.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+namespace varve {
+inline namespace v0 {
+void PrintTo(const work& w, std::ostream* out) {
+  *out << w.flops << " FLOPs, weights " << w.weight_bytes << ", KV " << w.kv_bytes << ", activations "
+       << w.activation_bytes;
+}
+}  // namespace v0
+}  // namespace varve
+
+namespace {
+
+using varve::work;
+
+class operator_work_test : public input_files {
+ protected:
+  /// Of a call with these JSON lists; the last may be absent.
+  work work_of(const std::string& name, const std::string& dims, const std::string& types,
+               const std::string& values = "") {
+    const varve::trace t = read(name, dims, types, values);
+    return t.operator_kinds.size() == 1 ? t.operator_kinds[0].declared : work{-1, -1, -1, -1};
+  }
+  varve::trace read(const std::string& name, const std::string& dims, const std::string& types,
+                    const std::string& values = "") {
+    std::string args = R"("Input Dims": )" + dims + R"(, "Input type": )" + types;
+    args += values.empty() ? "" : R"(, "Concrete Inputs": )" + values;
+    return varve::read_pytorch(
+        write("t.json", R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": ")" + name +
+                            R"(", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {)" + args + "}}]}"));
+  }
+};
+
+TEST_F(operator_work_test, counts_a_multiply_add_as_two_and_every_operand_once) {
+  // A[16,64] · B[64,8]: 2·16·8·64 = 16384 FLOPs. In 2 bytes: B 64·8·2 = 1024 of weights,
+  // A 16·64·2 = 2048 and C 16·8·2 = 256 of activations.
+  EXPECT_EQ(work_of("aten::mm", "[[16, 64], [64, 8]]", R"(["c10::Half", "c10::Half"])"),
+            (work{16384, 1024, 0, 2304}));
+  // With a bias of 8: 16·8 = 128 additions, 16 bytes more. beta and alpha are numbers.
+  EXPECT_EQ(
+      work_of("aten::addmm", "[[8], [16, 64], [64, 8], [], []]",
+              R"(["c10::Half", "c10::Half", "c10::Half", "Scalar", "Scalar"])", R"(["", "", "", "1", "1"])"),
+      (work{16512, 1040, 0, 2304}));
+  // beta = 0: the bias is not read.
+  EXPECT_EQ(
+      work_of("aten::addmm", "[[8], [16, 64], [64, 8], [], []]",
+              R"(["c10::Half", "c10::Half", "c10::Half", "Scalar", "Scalar"])", R"(["", "", "", "0", "1"])"),
+      (work{16384, 1024, 0, 2304}));
+}
+
+TEST_F(operator_work_test, counts_a_linear_layer_as_the_product_that_it_calls) {
+  // [2,8,64] is 16 rows; the weight is [8,64], transposed.
+  EXPECT_EQ(
+      work_of("aten::linear", "[[2, 8, 64], [8, 64], [8]]", R"(["c10::Half", "c10::Half", "c10::Half"])"),
+      (work{16512, 1040, 0, 2304}));
+  EXPECT_EQ(work_of("aten::linear", "[[2, 8, 64], [8, 64], []]", R"(["c10::Half", "c10::Half", ""])"),
+            (work{16384, 1024, 0, 2304}));
+  EXPECT_EQ(work_of("aten::matmul", "[[2, 8, 64], [64, 8]]", R"(["c10::Half", "c10::Half"])"),
+            (work{16384, 1024, 0, 2304}));
+}
+
+TEST_F(operator_work_test, counts_batched_products_as_of_activations) {
+  // 3 × (2·4·6·5 = 240) FLOPs; (3·4·5 + 3·5·6 + 3·4·6) · 4 = 888 bytes.
+  EXPECT_EQ(work_of("aten::bmm", "[[3, 4, 5], [3, 5, 6]]", R"(["float", "float"])"), (work{720, 0, 0, 888}));
+  // And 3·4·6 = 72 additions of a [4,6] of 96 bytes.
+  EXPECT_EQ(work_of("aten::baddbmm", "[[4, 6], [3, 4, 5], [3, 5, 6], [], []]",
+                    R"(["float", "float", "float", "Scalar", "Scalar"])", R"(["", "", "", "1", "1"])"),
+            (work{792, 0, 0, 984}));
+  // Batches [2,1] and [3] go together as [2,3]: 6 × 240; (2·1·4·5 + 3·5·6 + 6·4·6) · 4 = (40 + 90 + 144) · 4.
+  EXPECT_EQ(work_of("aten::matmul", "[[2, 1, 4, 5], [3, 5, 6]]", R"(["float", "float"])"),
+            (work{1440, 0, 0, 1096}));
+}
+
+TEST_F(operator_work_test, counts_products_of_small_types_with_their_scales) {
+  // 8-bit A[16,32], B[32,8], a scale each of 4 bytes that is no tensor of a dimension costs nothing; the
+  // result is asked for as bfloat16 (15): 16·8·2 = 256 bytes beside A's 512.
+  EXPECT_EQ(
+      work_of("aten::_scaled_mm", "[[16, 32], [32, 8], [], [], [], [], [], []]",
+              R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "", "", "Scalar", "Scalar"])",
+              R"(["", "", "", "", "", "", "15", "False"])"),
+      (work{8192, 256, 0, 768}));
+  // As float32 (6): 512 bytes. A scale a row (16·4 = 64) and a column (8·4 = 32).
+  EXPECT_EQ(
+      work_of("aten::_scaled_mm", "[[16, 32], [32, 8], [16, 1], [1, 8], [], [], [], []]",
+              R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "", "", "Scalar", "Scalar"])",
+              R"(["", "", "", "", "", "", "6", "False"])"),
+      (work{8192, 288, 0, 1088}));
+  // Before 2.4: bias, type, scales.
+  EXPECT_EQ(
+      work_of("aten::_scaled_mm", "[[16, 32], [32, 8], [8], [], [], [], [], []]",
+              R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "c10::BFloat16", "Scalar", "float", "float", "",
+                        "Scalar"])",
+              R"(["", "", "", "15", "", "", "", "False"])"),
+      (work{8192 + 128, 256 + 16, 0, 768}));
+  // Two numbers of 4 bits in each byte: twice the FLOPs.
+  EXPECT_EQ(
+      work_of(
+          "aten::_scaled_mm", "[[16, 32], [32, 8], [], [], [], [], [], []]",
+          R"(["c10::Float4_e2m1fn_x2", "c10::Float4_e2m1fn_x2", "c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "",
+                  "", "Scalar", "Scalar"])",
+          R"(["", "", "", "", "", "", "15", "False"])"),
+      (work{16384, 256, 0, 768}));
+  // Of vLLM, the result first: [16,8] in 2 bytes.
+  EXPECT_EQ(work_of("_C::cutlass_scaled_mm", "[[16, 8], [16, 32], [32, 8], [16, 1], [1, 8], []]",
+                    R"(["c10::BFloat16", "signed char", "signed char", "float", "float", ""])"),
+            (work{8192, 256 + 32, 0, 512 + 256 + 64}));
+  // 4-bit weights, eight in an int: kernel [32, 8/8] · 4 = 128 bytes, scales [1,8] · 2 = 16, zeros [1,1] · 4.
+  EXPECT_EQ(work_of("_C::awq_gemm", "[[16, 32], [32, 1], [1, 8], [1, 1], []]",
+                    R"(["c10::Half", "int", "c10::Half", "int", "Scalar"])"),
+            (work{8192, 148, 0, 1024 + 256}));
+}
+
+TEST_F(operator_work_test, counts_the_pairs_that_attention_looks_at) {
+  const std::string qkv = "[[2, 4, 3, 8], [2, 4, 3, 8], [2, 4, 3, 8], [], [], [], [], []]";
+  const std::string types =
+      R"(["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "", "Scalar", "Scalar", "", "Scalar"])";
+  // 2·4 heads, 3·3 pairs, 2·(8 + 8) FLOPs each: 8·9·32 = 2304. k and v 2 · 192 · 2 bytes; q and the result
+  // too.
+  EXPECT_EQ(work_of("aten::scaled_dot_product_attention", qkv, types,
+                    R"(["", "", "", "", "0.", "False", "", "False"])"),
+            (work{2304, 0, 768, 768}));
+  // Causal: 1 + 2 + 3 = 6 pairs.
+  EXPECT_EQ(work_of("aten::scaled_dot_product_attention", qkv, types,
+                    R"(["", "", "", "", "0.", "True", "", "False"])"),
+            (work{1536, 0, 768, 768}));
+  // Not recorded whether it is causal.
+  EXPECT_EQ(work_of("aten::scaled_dot_product_attention", qkv, types), work{});
+  EXPECT_EQ(work_of("aten::_scaled_dot_product_flash_attention",
+                    "[[2, 4, 3, 8], [2, 4, 3, 8], [2, 4, 3, 8], [], [], [], []]",
+                    R"(["c10::Half", "c10::Half", "c10::Half", "Scalar", "Scalar", "Scalar", "Scalar"])",
+                    R"(["", "", "", "0.", "True", "False", ""])"),
+            (work{1536, 0, 768, 768}));
+  // A mask of [3,3] in 4 bytes is read.
+  EXPECT_EQ(
+      work_of("aten::_scaled_dot_product_efficient_attention",
+              "[[2, 4, 3, 8], [2, 4, 3, 8], [2, 4, 3, 8], [3, 3], [], [], [], []]",
+              R"(["c10::Half", "c10::Half", "c10::Half", "float", "Scalar", "Scalar", "Scalar", "Scalar"])",
+              R"(["", "", "", "", "False", "0.", "False", ""])"),
+      (work{2304, 0, 768, 768 + 36}));
+  // cuDNN's with a mask's place, and as it was before 2.5, without.
+  EXPECT_EQ(
+      work_of("aten::_scaled_dot_product_cudnn_attention",
+              "[[2, 4, 3, 8], [2, 4, 3, 8], [2, 4, 3, 8], [], [], [], [], [], []]",
+              R"(["c10::Half", "c10::Half", "c10::Half", "", "Scalar", "Scalar", "Scalar", "Scalar", ""])",
+              R"(["", "", "", "", "False", "0.", "True", "False", ""])"),
+      (work{1536, 0, 768, 768}));
+  EXPECT_EQ(work_of("aten::_scaled_dot_product_cudnn_attention",
+                    "[[2, 4, 3, 8], [2, 4, 3, 8], [2, 4, 3, 8], [], [], [], []]",
+                    R"(["c10::Half", "c10::Half", "c10::Half", "Scalar", "Scalar", "Scalar", ""])",
+                    R"(["", "", "", "0.", "True", "False", ""])"),
+            (work{1536, 0, 768, 768}));
+}
+
+TEST_F(operator_work_test, counts_grouped_and_offset_attention) {
+  // [batch, length, heads, size]: one query of 4 heads against 5 keys of 2 heads that end where it does:
+  // 4 · 5 · 2·16 = 640. k and v 5·2·8·2 bytes each, q and the result 4·8·2 each.
+  const std::string dims = "[[1, 1, 4, 8], [1, 5, 2, 8], [1, 5, 2, 8], [], [], [], [], [], [], [], []]";
+  const std::string types =
+      R"(["c10::Half", "c10::Half", "c10::Half", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", "",
+          "Scalar"])";
+  EXPECT_EQ(work_of("flash_attn::_flash_attn_forward", dims, types,
+                    R"(["", "", "", "0.", "0.5", "True", "-1", "-1", "0.", "", "False"])"),
+            (work{640, 0, 320, 128}));
+  // A window of the last 2 keys: how many pairs is not worked out.
+  EXPECT_EQ(work_of("flash_attn::_flash_attn_forward", dims, types,
+                    R"(["", "", "", "0.", "0.5", "True", "2", "0", "0.", "", "False"])"),
+            work{});
+  // Where causal attention of unequal lengths ends differs from version to version.
+  EXPECT_EQ(work_of("aten::scaled_dot_product_attention",
+                    "[[1, 4, 1, 8], [1, 4, 5, 8], [1, 4, 5, 8], [], [], [], [], []]",
+                    R"(["c10::Half", "c10::Half", "c10::Half", "", "Scalar", "Scalar", "", "Scalar"])",
+                    R"(["", "", "", "", "0.", "True", "", "False"])"),
+            work{});
+}
+
+TEST_F(operator_work_test, counts_convolutions) {
+  // x[2,3,8,8], w[4,3,3,3], stride 2, padding 1: ⌊(8 + 2 − 2 − 1) ÷ 2⌋ + 1 = 4. Result 2·4·4·4 = 128
+  // elements, each of 3·3·3 = 27 multiply-adds and one addition of the bias: 128·55 = 7040. Weights (108 +
+  // 4)·4 = 448, x 384·4 + result 128·4 = 2048.
+  const std::string dims = "[[2, 3, 8, 8], [4, 3, 3, 3], [4], [], [], [], [], [], []]";
+  const std::string types = R"(["float", "float", "float", "", "", "", "Scalar", "", "Scalar"])";
+  EXPECT_EQ(work_of("aten::convolution", dims, types,
+                    R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1"])"),
+            (work{7040, 448, 0, 2048}));
+  EXPECT_EQ(work_of("aten::conv2d", "[[2, 3, 8, 8], [4, 3, 3, 3], [4], [], [], [], []]",
+                    R"(["float", "float", "float", "", "", "", "Scalar"])",
+                    R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "1"])"),
+            (work{7040, 448, 0, 2048}));
+  // Of cuDNN: padding, stride, dilation, and no bias.
+  EXPECT_EQ(work_of("aten::cudnn_convolution", "[[2, 3, 8, 8], [4, 3, 3, 3], [], [], [], []]",
+                    R"(["float", "float", "", "", "", "Scalar"])",
+                    R"(["", "", "[1, 1]", "[2, 2]", "[1, 1]", "1"])"),
+            (work{128 * 54, 432, 0, 2048}));
+  // Transposed, a padding in words, a kernel larger than its input, absurd numbers: not known.
+  EXPECT_EQ(work_of("aten::convolution", dims, types,
+                    R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "True", "[0, 0]", "1"])"),
+            work{});
+  EXPECT_EQ(work_of("aten::conv2d", dims, types, R"(["", "", "", "[2, 2]", "", "[1, 1]", "1"])"), work{});
+  EXPECT_EQ(work_of("aten::conv2d", dims, types, R"(["", "", "", "[1, 1]", "[0, 0]", "[9, 9]", "1"])"),
+            work{});
+  for (const std::string bad : {"[0, 0]", "[-1, 1]", "[]", "x"}) {
+    EXPECT_EQ(
+        work_of("aten::conv2d", dims, types, R"(["", "", "", ")" + bad + R"(", "[1, 1]", "[1, 1]", "1"])"),
+        work{})
+        << bad;
+  }
+  const std::string huge = "[9223372036854775807, 9223372036854775807]";
+  EXPECT_EQ(
+      work_of("aten::conv2d", dims, types, R"(["", "", "", "[1, 1]", ")" + huge + R"(", "[1, 1]", "1"])"),
+      work{});
+  EXPECT_EQ(
+      work_of("aten::conv2d", dims, types, R"(["", "", "", "[1, 1]", "[1, 1]", ")" + huge + R"(", "1"])"),
+      work{});
+}
+
+TEST_F(operator_work_test, counts_what_goes_element_by_element) {
+  // [4,1] and [8] go together as [4,8]: 32 additions; (4 + 8 + 32)·2 bytes.
+  EXPECT_EQ(work_of("aten::add", "[[4, 1], [8], []]", R"(["c10::Half", "c10::Half", "Scalar"])"),
+            (work{32, 0, 0, 88}));
+  // The result has the wider type: 4 bytes. 8·2 + 8·4 + 8·4.
+  EXPECT_EQ(work_of("aten::mul", "[[8], [8]]", R"(["c10::Half", "float"])"), (work{8, 0, 0, 80}));
+  // Floating before whole, whatever their sizes: 8·8 + 8·2 + 8·2.
+  EXPECT_EQ(work_of("aten::mul", "[[8], [8]]", R"(["long int", "c10::Half"])"), (work{8, 0, 0, 96}));
+  // A number of Python's, shown as a tensor of no dimension, costs nothing and widens nothing.
+  EXPECT_EQ(work_of("aten::mul", "[[8], []]", R"(["c10::Half", "double"])"), (work{8, 0, 0, 32}));
+  // In place: the result is the first input's again.
+  EXPECT_EQ(work_of("aten::mul_", "[[8], [8]]", R"(["c10::Half", "float"])"), (work{8, 0, 0, 64}));
+  EXPECT_EQ(work_of("aten::eq", "[[8], [8]]", R"(["long", "long"])"), (work{0, 0, 0, 136}));
+  EXPECT_EQ(work_of("aten::silu", "[[8]]", R"(["float"])"), (work{8, 0, 0, 64}));
+  EXPECT_EQ(work_of("aten::silu.out", "[[8], [8]]", R"(["float", "float"])"), (work{8, 0, 0, 64}));
+  EXPECT_EQ(work_of("aten::sum", "[[8], [], [], []]", R"(["float", "", "Scalar", ""])"), (work{8, 0, 0, 32}));
+  EXPECT_EQ(work_of("aten::add", "[[4], [8], []]", R"(["float", "float", "Scalar"])"), work{});
+}
+
+TEST_F(operator_work_test, counts_what_moves_more_than_it_computes) {
+  // Into 8 of 4 bytes from 8 of 2.
+  EXPECT_EQ(work_of("aten::copy_", "[[8], [8], []]", R"(["float", "c10::Half", "Scalar"])"),
+            (work{0, 0, 0, 48}));
+  EXPECT_EQ(work_of("aten::fill_", "[[8], []]", R"(["float", "Scalar"])"), (work{0, 0, 0, 32}));
+  // 3 rows of 8 of a table of 1000, each read and written, and 3 ids of 8 bytes.
+  EXPECT_EQ(work_of("aten::embedding", "[[1000, 8], [3], [], [], []]",
+                    R"(["c10::Half", "long int", "Scalar", "Scalar", "Scalar"])"),
+            (work{0, 48, 0, 72}));
+  EXPECT_EQ(work_of("aten::native_layer_norm", "[[4, 8], [], [8], [8], []]",
+                    R"(["float", "", "float", "float", "Scalar"])"),
+            (work{0, 64, 0, 256}));
+  EXPECT_EQ(work_of("aten::_softmax", "[[4, 8], [], []]", R"(["float", "Scalar", "Scalar"])"),
+            (work{0, 0, 0, 256}));
+  EXPECT_EQ(work_of("_C::rms_norm", "[[4, 8], [4, 8], [8], []]",
+                    R"(["c10::Half", "c10::Half", "c10::Half", "Scalar"])"),
+            (work{0, 16, 0, 128}));
+  // Input and residual read and written: 4 · 64; 32 additions.
+  EXPECT_EQ(work_of("_C::fused_add_rms_norm", "[[4, 8], [4, 8], [8], []]",
+                    R"(["c10::Half", "c10::Half", "c10::Half", "Scalar"])"),
+            (work{32, 16, 0, 256}));
+  EXPECT_EQ(work_of("_C::silu_and_mul", "[[4, 8], [4, 16]]", R"(["c10::Half", "c10::Half"])"),
+            (work{64, 0, 0, 192}));
+  EXPECT_EQ(work_of("_C::static_scaled_fp8_quant", "[[4, 8], [4, 8], [1]]",
+                    R"(["c10::Float8_e4m3fn", "c10::Half", "float"])"),
+            (work{0, 0, 0, 96}));
+  // q [4,16] and k [4,8] read and written, 2·(128 + 64); 4 positions of 8 bytes, 4 rows of 8·2 bytes of a
+  // table.
+  EXPECT_EQ(work_of("_C::rotary_embedding", "[[4], [4, 16], [4, 8], [], [4096, 8], []]",
+                    R"(["long int", "c10::Half", "c10::Half", "Scalar", "c10::Half", "Scalar"])"),
+            (work{0, 0, 0, 384 + 32 + 64}));
+  // Keys and values of 4·2·8 each: read in 2 bytes, written in the cache's 1; its 1000 blocks are of no
+  // matter.
+  EXPECT_EQ(
+      work_of(
+          "_C_cache_ops::reshape_and_cache_flash",
+          "[[4, 2, 8], [4, 2, 8], [1000, 16, 2, 8], [1000, 16, 2, 8], [4], [], [], []]",
+          R"(["c10::Half", "c10::Half", "unsigned char", "unsigned char", "long int", "", "float", "float"])"),
+      (work{0, 0, 128, 256}));
+}
+
+TEST_F(operator_work_test, knows_nothing_where_inputs_do_not_fit) {
+  const std::string half2 = R"(["c10::Half", "c10::Half"])";
+  EXPECT_EQ(work_of("aten::mm", "[[16, 64], [63, 8]]", half2), work{});
+  EXPECT_EQ(work_of("aten::mm", "[[16, 64]]", half2), work{});
+  EXPECT_EQ(work_of("aten::mm", "[]", "[]"), work{});
+  EXPECT_EQ(work_of("aten::mm", "[[16, 64], [64, 8]]", R"(["c10::Half", "an unknown type"])"), work{});
+  EXPECT_EQ(work_of("aten::mm", "[[16, 64], [64, 8]]", "[]"), work{});
+  EXPECT_EQ(work_of("aten::not_known", "[[16, 64], [64, 8]]", half2), work{});
+  EXPECT_EQ(work_of("mm", "[[16, 64], [64, 8]]", half2), work{});
+  // 2^62 and more, which would overflow with a few of them.
+  EXPECT_EQ(work_of("aten::mm", "[[2147483648, 2147483648], [2147483648, 2]]", half2), work{});
+  EXPECT_EQ(work_of("aten::mm", "[[9223372036854775807, 1], [1, 1]]", half2), work{});
+  EXPECT_EQ(work_of("aten::silu", "[[4611686018427387903]]", R"(["bool"])"), work{});
+}
+
+TEST_F(operator_work_test, counts_invalid_lists_of_inputs) {
+  const std::string half2 = R"(["c10::Half", "c10::Half"])";
+  for (const std::string bad :
+       {"[[16, 64], [64, -8]]", "[[16, 64], [64, 1.5]]", "[[16, 64], 8]", "[[16, 64], \"a\"]", "7", "\"x\"",
+        "[[16, 64], [64, 99999999999999999999]]", "[null, [64, 8]]", "[{}, [64, 8]]"}) {
+    const varve::trace t = read("aten::mm", bad, half2);
+    ASSERT_EQ(t.losses.size(), 1U) << bad;
+    EXPECT_EQ(t.losses[0].what,
+              "kinds of operators whose inputs' shapes or types are invalid: taken as unknown");
+    EXPECT_EQ(t.operator_kinds.at(0).shapes, varve::none) << bad;
+    EXPECT_EQ(t.operator_kinds.at(0).declared, work{}) << bad;
+  }
+  // More than 1024 inputs or 64 dimensions.
+  std::string many = "[[1]";
+  for (int i = 0; i < 1024; ++i) {
+    many += ", [1]";
+  }
+  EXPECT_EQ(read("aten::mm", many + "]", half2).losses.size(), 1U);
+  std::string deep = "[[1";
+  for (int i = 0; i < 64; ++i) {
+    deep += ", 1";
+  }
+  EXPECT_EQ(read("aten::mm", deep + "]]", half2).losses.size(), 1U);
+}
+
+TEST_F(operator_work_test, writes_shapes_in_one_form) {
+  const auto shapes = [&](const std::string& dims) {
+    const varve::trace t = read("aten::cat", dims, R"(["TensorList", "Scalar"])");
+    EXPECT_THAT(t.losses, testing::IsEmpty()) << dims;
+    return std::string{t.strings[t.operator_kinds.at(0).shapes]};
+  };
+  EXPECT_EQ(shapes("[[16,64],[]]"), "[[16, 64], []]");
+  EXPECT_EQ(shapes("[ [ 16 , 64 ] ,\n [ ] ]"), "[[16, 64], []]");
+  // A list of tensors is told by no sizes, as key_averages() does.
+  EXPECT_EQ(shapes("[[[1, 2], [3, 4]], []]"), "[[], []]");
+  EXPECT_EQ(shapes("[]"), "");
+}
+
+}  // namespace

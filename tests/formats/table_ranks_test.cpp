@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Collectives in a table, and tables of several ranks.
+#include <varve/report.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/small_report.hpp"
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::small_report;
+
+varve::collective_row all_reduce() {
+  varve::collective_row c;
+  c.name = "all-reduce";
+  c.ranks = 8;
+  c.phase = "decode";
+  c.calls = 4;
+  c.sized_calls = 4;
+  c.bytes = 4000000;
+  c.gpu_time = 2000000;
+  c.exposed_time = 1000000;
+  c.sized_time = 2000000;
+  c.algorithm_bandwidth = 2e9;
+  c.bus_bandwidth = 3.5e9;
+  return c;
+}
+
+TEST(table_collectives, show_bytes_times_and_bandwidths) {
+  varve::report r = small_report();
+  r.collectives = {all_reduce()};
+  EXPECT_THAT(
+      varve::to_table(r),
+      HasSubstr(
+          "collective  ranks  calls    bytes   a call  GPU time  exposed     avg      algbw      busbw\n"
+          "───────────────────────────────────────────────────────────────────────────────────────────\n"
+          "all-reduce      8      4  4.00 MB  1.00 MB   2.00 ms  1.00 ms  500 µs  2.00 GB/s  3.50 GB/s\n"));
+}
+
+TEST(table_collectives, say_what_is_not_known) {
+  varve::report r = small_report();
+  r.collectives = {all_reduce(), all_reduce()};
+  r.collectives[0].sized_calls = 2;  // of the other two calls no size: at least so much
+  r.collectives[1] = {};
+  r.collectives[1].name = "evil\x1b[31m";
+  r.collectives[1].phase = "decode";
+  r.collectives[1].calls = 1;
+  r.collectives[1].gpu_time = 3000000;  // the most time, so the first
+  const std::string table = varve::to_table(r);
+  EXPECT_THAT(table, HasSubstr("≥ 4.00 MB  2.00 MB"));
+  EXPECT_THAT(table, Not(HasSubstr("\x1b")));
+  EXPECT_LT(table.find("evil"), table.find("all-reduce"));
+}
+
+TEST(table_collectives, are_not_mentioned_where_there_are_none) {
+  EXPECT_THAT(varve::to_table(small_report()), Not(HasSubstr("algbw")));
+  varve::report r = small_report();
+  r.collectives = {all_reduce()};
+  varve::table_options options;
+  options.header = false;
+  EXPECT_THAT(varve::to_table(r, options), Not(HasSubstr("algbw")));
+}
+
+varve::row label(std::string name, varve::time_ns time) {
+  varve::row r;
+  r.path = r.label = std::move(name);
+  r.phase = "decode";
+  r.inclusive.gpu_time = time;
+  return r;
+}
+
+/// The small report as rank `rank` of 2, "mlp" taking `mlp`.
+varve::report of_rank(std::int32_t rank, varve::time_ns mlp) {
+  varve::report r = small_report();
+  r.rank = rank;
+  r.world_size = 2;
+  r.backend = "nccl";
+  r.labels = {label("attention", 2400000), label("mlp", mlp)};
+  r.devices[0].device.id = static_cast<std::uint32_t>(rank);
+  r.devices[0].partition = r.phases[0].partition;
+  return r;
+}
+
+TEST(table_ranks, stand_side_by_side_with_their_spread) {
+  varve::report second = of_rank(1, 5000000);
+  second.devices[0].partition.compute = 7000000;  // 1 ms more than on rank 0: wall 11, busy 8.5 ms
+  second.phases[0].step = testing_support::times(2, 5.5e6, 5500000, 5500000, 5500000);
+  second.phases[0].total.gpu_time = 8500000;
+  second.labels.push_back(label("only here", 100000));
+  varve::table_options options;
+  options.by = varve::view::label;
+  // Given in any order. 5.5 ÷ 5 = 1.1, 8.5 ÷ 7.5 = 1.13, 5 ÷ 4 = 1.25.
+  EXPECT_EQ(varve::to_ranks_table({second, of_rank(0, 4000000)}, options),
+            R"(Ranks side by side · 2 of 2 · backend nccl · lengths of time on each rank's own clock
+
+rank                         wall  GPU busy  compute  exposed comm  exposed copy  starved  device gap  wall ÷ busy
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+rank 0 · device 0, GPU X  10.0 ms   7.50 ms  6.00 ms       1.00 ms        500 µs  1.50 ms     1.00 ms         1.33
+rank 1 · device 1, GPU X  11.0 ms   8.50 ms  7.00 ms       1.00 ms        500 µs  1.50 ms     1.00 ms         1.29
+
+phase                           rank 0   rank 1  max ÷ min  slowest
+───────────────────────────────────────────────────────────────────
+decode: step, mean             5.00 ms  5.50 ms       1.10   rank 1
+decode: GPU time               7.50 ms  8.50 ms       1.13   rank 1
+decode: exposed communication  1.00 ms  1.00 ms       1.00
+decode: starved                1.50 ms  1.50 ms       1.00
+
+GPU time of layers   rank 0   rank 1  max ÷ min  slowest
+────────────────────────────────────────────────────────
+mlp                 4.00 ms  5.00 ms       1.25   rank 1
+attention           2.40 ms  2.40 ms       1.00
+only here                 –   100 µs
+
+)");
+}
+
+TEST(table_ranks, need_two_different_ones) {
+  EXPECT_EQ(varve::to_ranks_table({}), "");
+  EXPECT_EQ(varve::to_ranks_table({of_rank(0, 1)}), "");
+  EXPECT_EQ(varve::to_ranks_table({of_rank(0, 1), of_rank(0, 2)}), "");
+  EXPECT_EQ(varve::to_ranks_table({small_report(), of_rank(1, 2)}), "");  // one does not say its rank
+}
+
+TEST(table_ranks, say_what_does_not_belong) {
+  varve::report other = of_rank(1, 2000000);
+  other.world_size = 4;
+  const std::string table = varve::to_ranks_table({of_rank(0, 1000000), other, small_report()});
+  EXPECT_THAT(table, HasSubstr("they are not of one run"));
+  EXPECT_THAT(table, HasSubstr("1 without a rank left out"));
+}
+
+TEST(table_ranks, of_many_show_the_fastest_the_median_and_the_slowest) {
+  std::vector<varve::report> ranks;
+  for (std::int32_t i = 0; i < 9; ++i) {
+    ranks.push_back(of_rank(i, 1000000 * (i + 1)));
+  }
+  ranks[8].labels.pop_back();  // rank 8 has no "mlp": 8 ranks with 1 to 8 ms, the lower median is 4 ms
+  varve::table_options options;
+  options.filter = "mlp";
+  EXPECT_THAT(varve::to_ranks_table(ranks, options),
+              HasSubstr("GPU time of layers  fastest   median  longest  ranks  max ÷ min  slowest\n"
+                        "────────────────────────────────────────────────────────────────────────\n"
+                        "mlp                 1.00 ms  4.00 ms  8.00 ms      8       8.00   rank 7\n"));
+}
+
+TEST(table_ranks, obey_top_and_view_and_escape_names) {
+  varve::report a = of_rank(0, 1000000);
+  varve::report b = of_rank(1, 2000000);
+  a.kernels = {label("evil\x1b[2J", 5000000), label("gemm", 1000)};
+  b.kernels = a.kernels;
+  varve::table_options options;
+  options.by = varve::view::kernel;
+  options.top = 1;
+  const std::string table = varve::to_ranks_table({a, b}, options);
+  EXPECT_THAT(table, HasSubstr("GPU time of kernels"));
+  EXPECT_THAT(table, HasSubstr("… 1 more rows"));
+  EXPECT_THAT(table, Not(HasSubstr("gemm")));
+  EXPECT_THAT(table, Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
