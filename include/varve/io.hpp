@@ -10,6 +10,7 @@
 #include <varve/report.hpp>
 #include <varve/trace.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -52,6 +53,14 @@ struct read_options {
   std::uint64_t max_unpacked = std::uint64_t{4} << 30U;
   /// Called now and then with bytes done and in all (0: unknown). What it throws ends the reading.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
+  /// Traces that were recorded while graphs were captured (vLLM's capture_traces, SGLang's
+  /// graph_capture_profile), or folders of them (their .json and .json.gz files): they lend their modules to
+  /// the kernels of replayed graphs.
+  std::vector<std::string> captures{};
+  /// How many layers the model has: layers are inferred from repeated kernels of graphs only where as many
+  /// are found. 0: as many as there are modules of some class, or any number where no module is in the
+  /// traces.
+  std::size_t layers = 0;
 };
 
 /// What a file is, from its first bytes.
@@ -63,10 +72,12 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 /// thread: passes where they are an engine's (docs/phases.md), else ops. Where none is a pass, passes are
 /// inferred if the trace repeats itself, and trace::inferred_passes says how. Calls are joined to ranges by
 /// thread and time; those of threads without ranges by their operators, backward ones to derived ranges below
-/// "backward", else to the one pass that was open. What cannot be taken as it is, is skipped or repaired, and
-/// counted in trace::losses; a file that ends early is read up to its last whole event, and the losses say
-/// where that is. Traces of XLA have the same form and are read as far as they carry kernels and what
-/// launched them.
+/// "backward", else to the one pass that was open. Activities of graphs get nodes (trace::graph_nodes) with a
+/// label path: the module of a trace of the capture, a layer inferred from repeated kernels, or their place
+/// in the graph; which of these, graph_node::source says. What cannot be taken as it is, is skipped or
+/// repaired, and counted in trace::losses; a file that ends early is read up to its last whole event, and the
+/// losses say where that is. Traces of XLA have the same form and are read as far as they carry kernels and
+/// what launched them.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).

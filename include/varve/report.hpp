@@ -225,6 +225,9 @@ struct report_quality {
   std::int64_t duplicate_correlations = 0;
   std::int64_t unlabelled_nodes = 0;  ///< graph activities whose node has no label: captured before arming
   std::int64_t stale_nodes = 0;       ///< graph activities whose label may be of an older version
+  std::int64_t lent_nodes = 0;        ///< graph activities whose layer is that of a trace of the capture
+  std::int64_t inferred_nodes = 0;    ///< graph activities whose layer is inferred from repeated kernels
+  std::int64_t positioned_nodes = 0;  ///< graph activities of which only their place in the graph is known
   std::int64_t graph_launches_without_kernels = 0;
   std::int64_t graph_launches_short = 0;  ///< with fewer activities than their siblings
   std::int64_t clipped_ranges = 0;        ///< open at the session's begin or end

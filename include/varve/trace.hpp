@@ -181,12 +181,21 @@ struct launch_shape {
   std::uint32_t dynamic_shared_memory = 0;
 };
 
+/// Where the label path of a graph's node comes from.
+enum class label_source : std::uint8_t {
+  captured,       ///< it was open when the node was captured
+  capture_trace,  ///< of a trace of the capture that was given beside this one: matched in order
+  inferred,       ///< a layer taken from repeated kernels
+  position        ///< no more than its place in the graph
+};
+
 /// A node of a graph with the label path that was open when it was captured.
 struct graph_node {
   std::uint64_t id = 0;  ///< as activities carry it
   std::uint32_t label = none;
   bool stale = false;  ///< the executable was updated and the match could not be shown
-  work declared;       ///< work declared at capture in the innermost range, shared by its nodes
+  label_source source = label_source::captured;
+  work declared;  ///< work declared at capture in the innermost range, shared by its nodes
 };
 
 /// Calls on the host, one column a field.

@@ -106,6 +106,12 @@ attribution::place attribution::place_replayed(std::uint32_t i, std::uint32_t c,
   const bool has_label = label < trace_.labels.size();
   quality_.unlabelled_nodes += !has_label && columns_.kind[i] != activity_kind::graph ? 1 : 0;
   quality_.stale_nodes += has_node && trace_.graph_nodes[node].stale ? 1 : 0;
+  if (has_label && trace_.graph_nodes[node].source != label_source::captured) {
+    const label_source source = trace_.graph_nodes[node].source;
+    ++(source == label_source::capture_trace ? quality_.lent_nodes
+       : source == label_source::inferred    ? quality_.inferred_nodes
+                                             : quality_.positioned_nodes);
+  }
   if (c != none && calls_.kind(c) == call_kind::graph_launch) {
     graphs_.note(c, has_node ? node : none, columns_.kind[i]);
   }

@@ -219,6 +219,13 @@ void add_options(CLI::App& app, report_arguments& out) {
       "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
       "no duration such as 20ms or 1.5s", duration_of);
   add_rules(app, out.rules);
+  app.add_option(
+         "--captures", out.captures,
+         "traces of graph captures, or folders of them, which lend their\nmodules to replayed kernels")
+      ->type_name("PATH");
+  add_option(app, "--layers-count", out.layer_count, "N",
+             "layers are inferred from repeated kernels of graphs only\nwhere there are N",
+             "no number of layers from 0 to 100000", number_of<std::size_t>);
   app.add_flag(
       "--steady", out.analysis.steady,
       "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");

@@ -6,6 +6,7 @@
 #include <varve/io.hpp>
 #include <varve/report.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct report_arguments {
   std::string output;  ///< empty: standard output
   analyze_options analysis;
   std::vector<naming_rule> rules;
+  std::vector<std::string> captures;
+  std::size_t layer_count = 0;
 };
 
 /// What the command line asks for: a report, or an exit with this code after the text was shown.

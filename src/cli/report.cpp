@@ -20,18 +20,23 @@ namespace varve::cli {
 
 namespace {
 
-report read(const std::string& path, const analyze_options& analysis, const std::vector<naming_rule>& rules) {
+report read(const std::string& path, const report_arguments& asked) {
+  const analyze_options& analysis = asked.analysis;
   progress shown{path};
   read_options options;
   options.progress = std::ref(shown);
-  options.rules = rules;
+  options.rules = asked.rules;
+  options.captures = asked.captures;
+  options.layers = asked.layer_count;
   switch (identify(path)) {
     case file_kind::pytorch:
       return analyze(read_pytorch(path, options), analysis);
     case file_kind::report_json: {
       for (const auto& [given, option] : {std::pair{analysis.by_batch, "--by-batch"},
                                           {analysis.steady, "--steady"},
-                                          {!rules.empty(), "--phase, --layer or --ignore"}}) {
+                                          {!asked.rules.empty(), "--phase, --layer or --ignore"},
+                                          {!asked.captures.empty(), "--captures"},
+                                          {asked.layer_count != 0, "--layers-count"}}) {
         if (given) {
           complain(path + ": is a report already, so " + option + " changes nothing");
         }
@@ -78,7 +83,7 @@ int run(const report_arguments& asked) {
   for (const std::string& path : asked.files) {
     std::string text;
     try {
-      report r = read(path, asked.analysis, asked.rules);
+      report r = read(path, asked);
       if (asked.json) {
         text = to_json(r) + '\n';
       } else {

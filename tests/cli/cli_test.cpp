@@ -156,6 +156,33 @@ TEST_F(cli, names_passes_and_layers_by_rules) {
   EXPECT_EQ(r.find({"go noise"}), nullptr);
 }
 
+TEST_F(cli, takes_traces_of_captures_before_or_after_the_files) {
+  const auto event = [](const char* cat, const char* name, int ts, int dur, const char* args) {
+    return R"({"ph": "X", "cat": ")" + std::string{cat} + R"(", "name": ")" + name +
+           R"(", "pid": 1, "tid": 1, "ts": )" + std::to_string(ts) + R"(, "dur": )" + std::to_string(dur) +
+           R"(, "args": {)" + args + "}}";
+  };
+  const std::string replay = files.write(
+      "replay.json",
+      R"({"traceEvents": [)" + event("cuda_runtime", "cudaGraphLaunch", 0, 2, R"("correlation": 1)") + "," +
+          event("kernel", "gemm", 5, 9, R"("correlation": 1, "device": 0, "stream": 7)") + "]}");
+  const std::string capture = files.write(
+      "capture.json", R"({"traceEvents": [)" + event("user_annotation", "capture_1_FULL", 0, 90, "") + "," +
+                          event("python_function", "nn.Module: Attention_3", 10, 50, "") + "," +
+                          event("cuda_runtime", "cudaLaunchKernel", 20, 2, R"("correlation": 1)") + "]}");
+  for (const auto& arguments : {std::vector<std::string>{"report", "--captures", capture, replay},
+                                {"report", replay, "--captures", capture, capture}}) {
+    EXPECT_THAT(run(arguments).out, HasSubstr("Attention 3"));
+  }
+  EXPECT_THAT(run({"report", replay}).out, HasSubstr("graph 1 (1 node)"));
+  const outcome missing = run({"report", replay, "--captures", files.path("none.json")});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("none.json"));
+  EXPECT_THAT(
+      run({"report", "--captures", capture, "--layers-count", "3", report}).err,
+      AllOf(HasSubstr("so --captures changes nothing"), HasSubstr("so --layers-count changes nothing")));
+}
+
 TEST_F(cli, says_that_rules_and_the_steady_view_come_too_late_for_a_report) {
   const outcome o = run({"report", "--steady", "--ignore", "a", report});
   EXPECT_EQ(o.code, 0);

@@ -238,10 +238,11 @@ TEST_F(pytorch_test, keeps_the_nodes_of_a_graph_whose_kernels_share_one_correlat
                   kernel("18", "1", R"("correlation": 6)"));
   EXPECT_THAT(t.calls.kind, ElementsAre(varve::call_kind::graph_launch, varve::call_kind::graph_launch));
   EXPECT_THAT(t.activities.correlation, ElementsAre(5U, 5U, 6U, 6U, 6U));
-  EXPECT_THAT(t.activities.node, ElementsAre(0U, 1U, 0U, varve::none, varve::none));
-  ASSERT_EQ(t.graph_nodes.size(), 2U);
+  // The two without an id are two more nodes of the same graph.
+  EXPECT_THAT(t.activities.node, ElementsAre(0U, 1U, 0U, 2U, 3U));
+  ASSERT_EQ(t.graph_nodes.size(), 4U);
   EXPECT_EQ(t.graph_nodes[0].id, 8589934593U);
-  EXPECT_EQ(t.graph_nodes[0].label, varve::none);
+  EXPECT_EQ(t.graph_nodes[1].id, 8589934594U);
 }
 
 TEST_F(pytorch_test, unescapes_names) {

@@ -245,6 +245,9 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("duplicate_correlations", q.duplicate_correlations);
   a("unlabelled_nodes", q.unlabelled_nodes);
   a("stale_nodes", q.stale_nodes);
+  a("lent_nodes", q.lent_nodes);
+  a("inferred_nodes", q.inferred_nodes);
+  a("positioned_nodes", q.positioned_nodes);
   a("graph_launches_without_kernels", q.graph_launches_without_kernels);
   a("graph_launches_short", q.graph_launches_short);
   a("clipped_ranges", q.clipped_ranges);

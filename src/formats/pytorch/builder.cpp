@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace varve {
 inline namespace v0 {
@@ -52,6 +53,9 @@ void builder::add(const event& e) {
     const std::uint32_t name = name_of(e.name);
     const std::uint16_t thread = thread_of(e);
     annotations_.add(trace_, name, e.kind == category::python, thread, when->begin, when->end);
+    if (notes_ != nullptr) {
+      note_annotation(name, thread, *when);
+    }
     if (e.kind == category::annotation) {
       operators_.add(trace_, operator_source::annotation, e, name, thread, when->begin, when->end, losses_);
     }
@@ -118,6 +122,27 @@ void builder::add_call(const event& e, interval when) {
   operators_.add_call(trace_.calls.size(), e, known->second.name);
   trace_.add_call(c);
   call_correlations_.push_back(correlation_of(e));
+  if (c.kind == call_kind::graph_build || (notes_ != nullptr && !e.kernel.empty())) {
+    note_call(e, c.kind);
+  }
+}
+
+/// The last call.
+void builder::note_call(const event& e, call_kind kind) {
+  const auto call = static_cast<std::uint32_t>(trace_.calls.size() - 1);
+  if (kind != call_kind::graph_build) {
+    notes_->kernels.emplace_back(call, name_of(e.kernel));
+  } else if (e.name.find("StreamBeginCapture") != std::string_view::npos) {
+    capture_bounds_.push_back({call, true});
+  } else if (e.name.find("StreamEndCapture") != std::string_view::npos) {
+    capture_bounds_.push_back({call, false});
+  }
+}
+
+void builder::note_annotation(std::uint32_t name, std::uint16_t thread, interval when) {
+  if (capture_size size = read_capture_mark(trace_.strings[name]); size.unit != capture_unit::unknown) {
+    notes_->marks.push_back({when.begin, when.end, thread, std::move(size)});
+  }
 }
 
 void builder::add_memory(const event& e) {
@@ -294,6 +319,7 @@ std::uint32_t builder::node_of(const event& e) {
     graph_node node;
     node.id = *id;
     trace_.graph_nodes.push_back(node);
+    graph_of_node_.push_back(identifier(e.graph).value_or(0));
   }
   return known->second;
 }

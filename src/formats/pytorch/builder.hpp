@@ -7,6 +7,7 @@
 #define VARVE_FORMATS_PYTORCH_BUILDER_HPP
 
 #include "formats/pytorch/annotations.hpp"
+#include "formats/pytorch/captures.hpp"
 #include "formats/pytorch/collectives.hpp"
 #include "formats/pytorch/event.hpp"
 #include "formats/pytorch/losses.hpp"
@@ -30,7 +31,15 @@ namespace pytorch {
 /// Tokens of the events that it is given must outlive it.
 class builder {
  public:
-  builder(loss_counts& losses, naming_rules rules) : losses_{losses}, annotations_{std::move(rules)} {}
+  /// `captured` lends its layers to replayed graphs; `notes`, where given, gets what only a reader of
+  /// captures needs. `layers` is how many the model is known to have, or 0.
+  builder(loss_counts& losses, naming_rules rules, const captures& captured, capture_notes* notes,
+          std::size_t layers)
+      : losses_{losses},
+        captured_{captured},
+        notes_{notes},
+        layers_{layers},
+        annotations_{std::move(rules)} {}
 
   /// An event with a begin and a duration, of a kind that is read.
   void add(const event& e);
@@ -75,6 +84,8 @@ class builder {
   std::uint32_t detail_of(const event& e);
   std::uint32_t shape_of(const event& e);
   std::uint32_t node_of(const event& e);
+  void note_call(const event& e, call_kind kind);
+  void note_annotation(std::uint32_t name, std::uint16_t thread, interval when);
   std::uint32_t name_of(std::string_view token);
   std::string text_of(std::string_view token);
   std::optional<std::uint64_t> identity(std::string_view token);
@@ -87,6 +98,11 @@ class builder {
   void describe(const header& about, const std::string& path, std::uint64_t unread);
 
   loss_counts& losses_;
+  const captures& captured_;
+  capture_notes* notes_;
+  std::size_t layers_;
+  std::vector<capture_notes::bound> capture_bounds_;
+  std::vector<std::uint64_t> graph_of_node_;  // by entry of trace::graph_nodes: "graph id", or 0
   trace trace_;
   annotations annotations_;
   collectives collectives_;
@@ -120,6 +136,7 @@ class builder {
     std::uint32_t index = none;
   };
   std::array<cached_shape, 64> shapes_;
+  std::string graphs_;  // what was found out about them
   std::uint64_t kernels_ = 0;
   std::uint64_t copies_ = 0;
   std::uint64_t sets_ = 0;

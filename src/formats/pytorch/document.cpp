@@ -263,10 +263,14 @@ class walker {
           triple(value, e.grid);
         } else if (is(key, "graph node id")) {
           take(e.node, value);
+        } else if (is(key, "graph id")) {
+          take(e.graph, value);
         }
         break;
       case 'k':
-        if (is(key, "kernel_details")) {
+        if (is(key, "kernel")) {
+          take(e.kernel, value);
+        } else if (is(key, "kernel_details")) {
           take(e.details, value);
         }
         break;

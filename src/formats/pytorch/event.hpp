@@ -38,6 +38,8 @@ struct event {
   std::string_view shared_memory;
   std::string_view bytes;
   std::string_view node;
+  std::string_view graph;           // "graph id"
+  std::string_view kernel;          // name of what a call launches, where the profiler says it there
   std::string_view details;         // "kernel_details" or "memcpy_details" of XLA
   std::string_view label;           // "name" of metadata
   std::string_view external;        // "External id", which joins operators to what they launched

@@ -5,6 +5,7 @@
 #include "formats/input/json_text.hpp"
 #include "formats/pytorch/builder.hpp"
 #include "formats/pytorch/elsewhere.hpp"
+#include "formats/pytorch/graphs.hpp"
 #include "formats/pytorch/number.hpp"
 
 #include <algorithm>
@@ -92,10 +93,12 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   complete_threads();
   complete_devices();
   join_calls_to_ranges(trace_);
+  mark_captured(trace_, capture_bounds_);
   join_operators_to_ranges(trace_);
   attribute_elsewhere(trace_, operators_.sequences());
   collectives_.write(trace_);
   count_work(trace_, losses_);
+  graphs_ = label_graphs(trace_, graph_of_node_, captured_, layers_, path);
   describe(about, path, unread);
   losses_.write(trace_, path);
   return std::move(trace_);
@@ -120,6 +123,13 @@ void builder::shift(std::string_view base_time) {
   // Begin and duration are each up to one clock error off.
   annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
   operators_.write(trace_, base.value);
+  if (notes_ != nullptr) {
+    for (capture_notes::mark& m : notes_->marks) {
+      m.begin += base.value;
+      m.end += base.value;
+    }
+    notes_->bounds = capture_bounds_;
+  }
   collectives_.shift(base.value);
   trace_.begin = empty_ ? 0 : first_ + base.value;
   trace_.end = empty_ ? 0 : last_ + base.value;
@@ -208,6 +218,7 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   }
   list("operators", operators_.size());
   list("events of other kinds, not read", unread);
+  status.detail += graphs_;
   trace_.collectors.push_back(std::move(status));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
+#include "formats/pytorch/read.hpp"
 #include "formats/input/input.hpp"
 #include "formats/input/json_damage.hpp"
 #include "formats/input/json_text.hpp"
@@ -46,7 +47,7 @@ void blank_mark(input::buffer& text) noexcept {
 }
 
 trace parse(const input::content& file, loss_counts losses, const read_options& options,
-            const naming_rules& rules) {
+            const naming_rules& rules, const captures& captured, capture_notes* notes) {
   const input::buffer& text = file.bytes;
   std::function<void(std::uint64_t)> progress;
   if (options.progress) {
@@ -57,7 +58,10 @@ trace parse(const input::content& file, loss_counts losses, const read_options& 
                        file.file_size);
     };
   }
-  builder to{losses, rules};
+  if (notes != nullptr) {
+    *notes = {};
+  }
+  builder to{losses, rules, captured, notes, options.layers};
   const walked found = walk(text, to, losses, progress);
   return to.finish(found.about, file.path, found.unread);
 }
@@ -74,7 +78,10 @@ std::string missing(const input::content& file, const input::mended& done, std::
                         : ", without closing its brackets: what follows, if anything, is missing");
 }
 
-trace read(const std::string& path, const read_options& options) {
+}  // namespace
+
+trace read_file(const std::string& path, const read_options& options, const captures& captured,
+                capture_notes* notes) {
   const naming_rules rules{options.rules};
   input::content file = input::read(path, options, {reading, longest_document, true});
   blank_mark(file.bytes);
@@ -87,7 +94,7 @@ trace read(const std::string& path, const read_options& options) {
   bool repaired = false;
   for (;;) {
     try {
-      trace out = parse(file, losses, options, rules);
+      trace out = parse(file, losses, options, rules, captured, notes);
       if (const std::string what = missing(file, done, size); !what.empty()) {
         out.lose(what, path);
       }
@@ -120,12 +127,11 @@ trace read(const std::string& path, const read_options& options) {
   }
 }
 
-}  // namespace
 }  // namespace pytorch
 
 trace read_pytorch(const std::string& path, const read_options& options) {
   try {
-    return pytorch::read(path, options);
+    return pytorch::read_file(path, options, pytorch::read_captures(options), nullptr);
   } catch (const std::bad_alloc&) {
     input::fail(path, "needs more memory than there is; record fewer steps");
   }

@@ -48,12 +48,13 @@ void attribution(const report_quality& q, sentences& out) {
     return;
   }
   const std::string share = percent(q.attributed, 1.0) + " %";
+  const std::string owner = q.positioned_nodes > 0 ? "a layer or a node of a graph" : "a layer";
   if (q.attributed <= 0) {
     out.warn("No GPU time belongs to a layer: mark layers, or look at the kernels (--by kernel).");
   } else if (q.attributed < enough_attributed) {
-    out.warn("Only " + share + " of the GPU time belongs to a layer: mark what runs outside of them.");
+    out.warn("Only " + share + " of the GPU time belongs to " + owner + ": mark what runs outside of them.");
   } else {
-    out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to a layer.");
+    out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to " + owner + ".");
   }
   if (q.unmatched > 0) {
     std::string some = count(q.unmatched) + " of " + count(q.activities) + " activities";
@@ -124,6 +125,17 @@ void damage(const report_quality& q, sentences& out) {
       q.stale_nodes, "graph activity may carry", "graph activities may carry",
       "the layer of an earlier version of the graph: it was updated, and which node became which could not "
       "be shown.");
+  out.warn_of(
+      q.inferred_nodes, "graph activity is", "graph activities are",
+      "in layers that are inferred from repeated kernels, not recorded: where a layer begins and what it is "
+      "called, the trace doesn't say.");
+  out.warn_of(q.positioned_nodes, "graph activity has", "graph activities have",
+              "no layer, only a place in a graph: give the traces of the capture (--captures).");
+  if (q.lent_nodes > 0) {
+    out.say(count(q.lent_nodes) +
+            (q.lent_nodes == 1 ? " graph activity has its" : " graph activities have their") +
+            " layer from a trace of the capture, matched in order.");
+  }
   out.warn_of(q.graph_launches_without_kernels, "graph launch has", "graph launches have",
               "no activities in the trace: that time is called unrecorded, and layers lack it.");
   out.warn_of(q.graph_launches_short, "graph launch has", "graph launches have",

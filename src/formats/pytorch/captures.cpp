@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "formats/pytorch/captures.hpp"
+
+#include "formats/input/input.hpp"
+#include "formats/pytorch/number.hpp"
+#include "formats/pytorch/read.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace varve {
+inline namespace v0 {
+namespace pytorch {
+
+namespace {
+
+constexpr std::size_t most_files = 4096;
+constexpr std::uint64_t largest_size = std::uint64_t{1} << 40U;
+
+/// The number that `text` begins with, taken off it.
+std::optional<std::int64_t> take_number(std::string_view& text) noexcept {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = whole(text.substr(0, end), largest_size);
+  text.remove_prefix(end);
+  return number ? std::optional{static_cast<std::int64_t>(*number)} : std::nullopt;
+}
+
+bool take(std::string_view& text, std::string_view start) noexcept {
+  const bool starts = text.substr(0, start.size()) == start;
+  text.remove_prefix(starts ? start.size() : 0);
+  return starts;
+}
+
+bool is_word(std::string_view text) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+bool puts_work(call_kind kind) noexcept {
+  return kind == call_kind::launch || kind == call_kind::copy || kind == call_kind::set ||
+         kind == call_kind::graph_launch;
+}
+
+}  // namespace
+
+capture_size read_capture_mark(std::string_view text) {
+  if (take(text, "capture_graph_bs_")) {
+    const auto size = take_number(text);
+    return size && text.empty() ? capture_size{*size, capture_unit::sequences, {}} : capture_size{};
+  }
+  if (take(text, "capture_")) {
+    const auto size = take_number(text);
+    if (size && take(text, "_") && is_word(text)) {
+      return {*size, capture_unit::tokens, std::string{text}};
+    }
+  }
+  return {};
+}
+
+capture_size read_capture_name(std::string_view file) {
+  constexpr std::string_view mark = "bs_";
+  for (std::size_t at = file.find(mark); at != std::string_view::npos; at = file.find(mark, at + 1)) {
+    std::string_view rest = file.substr(at + mark.size());
+    const bool begins = at == 0 || file[at - 1] == '_';
+    if (const auto size = take_number(rest); begins && size && !rest.empty() && rest.front() == '_') {
+      return {*size, capture_unit::sequences, std::string{file.substr(0, at == 0 ? 0 : at - 1)}};
+    }
+  }
+  return {};
+}
+
+namespace {
+
+/// Stretches of time on a thread, in order.
+struct stretch {
+  std::uint16_t thread = narrow_none;
+  time_ns begin = 0;
+  time_ns end = 0;
+};
+
+std::vector<stretch> capturing(const trace& t, std::vector<capture_notes::bound> bounds) {
+  const auto key = [&](const capture_notes::bound& b) {
+    return std::tuple{t.calls.thread[b.call], t.calls.begin[b.call], b.call};
+  };
+  std::sort(bounds.begin(), bounds.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::vector<stretch> out;
+  const capture_notes::bound* open = nullptr;
+  for (const capture_notes::bound& b : bounds) {
+    const std::uint16_t thread = t.calls.thread[b.call];
+    if (thread == narrow_none) {
+      continue;
+    }
+    if (open != nullptr && t.calls.thread[open->call] != thread) {
+      open = nullptr;
+    }
+    if (b.begins) {
+      open = open == nullptr ? &b : open;  // a runtime call can make the driver's inside
+    } else if (open != nullptr) {
+      out.push_back({thread, t.calls.begin[open->call], t.calls.begin[b.call]});
+      open = nullptr;
+    }
+  }
+  return out;
+}
+
+/// Launching calls for which nothing ran, outermost ones, by thread in order of begin.
+std::vector<std::uint32_t> calls_without_work(const trace& t) {
+  const std::unordered_set<std::uint32_t> ran{t.activities.correlation.begin(),
+                                              t.activities.correlation.end()};
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t c = 0; c < t.calls.size(); ++c) {
+    if (puts_work(t.calls.kind[c]) && t.calls.thread[c] != narrow_none) {
+      all.push_back(c);
+    }
+  }
+  std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto key = [&](std::uint32_t c) {
+      return std::tuple{t.calls.thread[c], t.calls.begin[c], -t.calls.end[c], c};
+    };
+    return key(a) < key(b);
+  });
+  std::vector<std::uint32_t> out;
+  const auto inside = [&](std::uint32_t c, std::uint32_t outer) {
+    return t.calls.thread[c] == t.calls.thread[outer] && t.calls.begin[c] < t.calls.end[outer] &&
+           t.calls.end[c] <= t.calls.end[outer];
+  };
+  std::uint32_t outer = none;
+  bool worked = false;
+  const auto close = [&] {
+    if (outer != none && !worked) {
+      out.push_back(outer);
+    }
+  };
+  for (const std::uint32_t c : all) {
+    const bool works = t.calls.correlation[c] != 0 && ran.count(t.calls.correlation[c]) != 0;
+    if (outer != none && inside(c, outer)) {
+      worked |= works;
+      continue;
+    }
+    close();
+    outer = c;
+    worked = works;
+  }
+  close();
+  return out;
+}
+
+/// Calls `f(stretch, call)` for those of `calls` in one of `stretches`; both by thread and time.
+template <class F>
+void for_each_inside(const trace& t, const std::vector<stretch>& stretches,
+                     const std::vector<std::uint32_t>& calls, F f) {
+  auto c = calls.begin();
+  for (const stretch& s : stretches) {
+    const auto before = [&](std::uint32_t call) {
+      return std::tuple{t.calls.thread[call], t.calls.begin[call]} < std::tuple{s.thread, s.begin};
+    };
+    for (; c != calls.end() && before(*c); ++c) {
+    }
+    for (; c != calls.end() && t.calls.thread[*c] == s.thread && t.calls.begin[*c] < s.end; ++c) {
+      f(s, *c);
+    }
+  }
+}
+
+}  // namespace
+
+void mark_captured(trace& t, const std::vector<capture_notes::bound>& bounds) {
+  if (bounds.empty()) {
+    return;
+  }
+  for_each_inside(t, capturing(t, bounds), calls_without_work(t),
+                  [&](const stretch&, std::uint32_t c) { t.calls.captured[c] = 1; });
+}
+
+std::vector<std::size_t> count_modules(const label_table& labels) {
+  std::unordered_map<std::uint32_t, std::set<std::int32_t>> indices;
+  for (std::uint32_t l = 0; l < labels.size(); ++l) {
+    if (labels[l].kind == range_kind::layer && labels[l].index != no_index) {
+      indices[labels[l].name].insert(labels[l].index);
+    }
+  }
+  std::vector<std::size_t> counts;
+  for (const auto& [name, all] : indices) {
+    if (all.size() >= 3) {
+      counts.push_back(all.size());
+    }
+  }
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+namespace {
+
+class capture_reader {
+ public:
+  capture_reader(const read_options& options, captures& to) : options_{options}, to_{to} {
+    options_.captures.clear();
+    options_.progress = nullptr;
+  }
+
+  void add(const std::string& path) {
+    capture_notes notes;
+    const trace t = read_file(path, options_, {}, &notes);
+    for (const loss& l : t.losses) {
+      to_.losses.push_back(l);
+    }
+    for (const std::size_t n : count_modules(t.labels)) {
+      to_.layer_counts.push_back(n);
+    }
+    labels_.assign(t.labels.size(), std::nullopt);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> kernels = notes.kernels;
+    std::sort(kernels.begin(), kernels.end());
+
+    std::sort(notes.marks.begin(), notes.marks.end(), [](const auto& a, const auto& b) {
+      return std::tuple{a.thread, a.begin, a.end} < std::tuple{b.thread, b.begin, b.end};
+    });
+    const std::vector<std::uint32_t> calls = calls_without_work(t);
+    std::vector<stretch> stretches = capturing(t, notes.bounds);
+    if (stretches.empty()) {
+      for (const capture_notes::mark& m : notes.marks) {
+        stretches.push_back({m.thread, m.begin, m.end});
+      }
+    }
+    read_operators(t);
+    const capture_size of_file = read_capture_name(std::filesystem::path{path}.filename().string());
+    const std::size_t first_graph = to_.graphs.size();
+    std::vector<std::size_t> mark_of;  // by graph from there: its capture
+    const auto begin_graph = [&](const stretch& s) {
+      auto mark = std::upper_bound(notes.marks.begin(), notes.marks.end(), std::tuple{s.thread, s.begin},
+                                   [](const auto& at, const auto& m) {
+                                     return at < std::tuple{m.thread, m.begin};
+                                   });
+      const bool inside = mark != notes.marks.begin() && mark[-1].thread == s.thread && s.end <= mark[-1].end;
+      mark = inside ? mark - 1 : notes.marks.end();
+      captured_graph g;
+      g.size = mark != notes.marks.end() ? mark->size : of_file;
+      g.first = g.last = to_.nodes.size();
+      to_.graphs.push_back(std::move(g));
+      // Without a size each graph may be a capture of its own.
+      mark_of.push_back(mark != notes.marks.end() ? static_cast<std::size_t>(mark - notes.marks.begin())
+                        : of_file.unit != capture_unit::unknown ? notes.marks.size()
+                                                                : notes.marks.size() + 1 + mark_of.size());
+    };
+    const auto add_node = [&](std::uint32_t c) {
+      captured_node n;
+      n.kind = t.calls.kind[c] == call_kind::copy           ? activity_kind::copy
+               : t.calls.kind[c] == call_kind::set          ? activity_kind::set
+               : t.calls.kind[c] == call_kind::graph_launch ? activity_kind::graph
+                                                            : activity_kind::kernel;
+      const auto kernel = std::lower_bound(kernels.begin(), kernels.end(), std::pair{c, std::uint32_t{0}});
+      if (kernel != kernels.end() && kernel->first == c) {
+        n.name = to_.strings.intern(t.strings[kernel->second]);
+      }
+      const std::uint32_t r = t.calls.range[c];
+      n.label = r < t.ranges.size() ? label_of(t, t.ranges[r].label) : none;
+      to_.nodes.push_back(n);
+      ++to_.graphs.back().last;
+      operators_.push_back(c < t.operator_of_call.size() && t.operator_of_call[c] < with_work_.size()
+                               ? with_work_[t.operator_of_call[c]]
+                               : none);
+    };
+    if (stretches.empty()) {
+      if (!calls.empty()) {
+        begin_graph({});
+        std::for_each(calls.begin(), calls.end(), add_node);
+      }
+    } else {
+      const stretch* last = nullptr;
+      for_each_inside(t, stretches, calls, [&](const stretch& s, std::uint32_t c) {
+        if (&s != last) {
+          begin_graph(s);
+          last = &s;
+        }
+        add_node(c);
+      });
+    }
+    number_pieces(first_graph, mark_of);
+    for (std::size_t g = first_graph; g < to_.graphs.size(); ++g) {
+      add_work(t, to_.graphs[g], to_.graphs[first_graph].first);
+    }
+  }
+
+ private:
+  /// By operator: the outermost one around it, or itself, whose work is known.
+  void read_operators(const trace& t) {
+    operators_.clear();
+    with_work_.assign(t.operators.size(), none);
+    for (std::uint32_t i = 0; i < with_work_.size(); ++i) {
+      const std::uint32_t parent = t.operators.parent[i];
+      const std::uint32_t kind = t.operators.kind[i];
+      with_work_[i] = parent < i && with_work_[parent] != none   ? with_work_[parent]
+                      : !t.operator_kinds[kind].declared.empty() ? i
+                                                                 : none;
+    }
+  }
+
+  /// Sums the work of a graph's operators by the path of their nodes.
+  void add_work(const trace& t, captured_graph& graph, std::size_t first_node) {
+    constexpr std::int64_t most = std::int64_t{1} << 56U;  // sums of two fit many times
+    std::unordered_set<std::uint32_t> added;
+    std::unordered_map<std::uint32_t, std::uint32_t> work_of;  // by label
+    for (std::size_t n = graph.first; n < graph.last; ++n) {
+      const std::uint32_t i = operators_[n - first_node];
+      if (i == none || !added.insert(i).second) {
+        continue;
+      }
+      const auto [known, is_new] =
+          work_of.try_emplace(to_.nodes[n].label, static_cast<std::uint32_t>(to_.works.size()));
+      if (is_new) {
+        to_.works.emplace_back();
+      }
+      work& sum = to_.works[known->second];
+      const work& w = t.operator_kinds[t.operators.kind[i]].declared;
+      if (w.flops <= most - sum.flops && w.bytes() <= most - sum.bytes()) {
+        sum += w;
+      }
+    }
+    for (std::size_t n = graph.first; n < graph.last; ++n) {
+      captured_node& node = to_.nodes[n];
+      if (const auto known = work_of.find(node.label); known != work_of.end()) {
+        node.work = known->second;
+        const work& w = to_.works[node.work];
+        for (const std::int64_t part : {w.flops, w.weight_bytes, w.kv_bytes, w.activation_bytes}) {
+          graph.worth = (graph.worth ^ static_cast<std::uint64_t>(part)) * 0x9E3779B97F4A7C15ULL;
+          graph.worth ^= graph.worth >> 29U;
+        }
+      }
+    }
+  }
+
+  void number_pieces(std::size_t first, const std::vector<std::size_t>& mark_of) {
+    std::unordered_map<std::size_t, std::uint32_t> pieces;
+    for (std::size_t g = first; g < to_.graphs.size(); ++g) {
+      to_.graphs[g].piece = pieces[mark_of[g - first]]++;
+    }
+    for (std::size_t g = first; g < to_.graphs.size(); ++g) {
+      captured_graph& graph = to_.graphs[g];
+      graph.pieces = pieces[mark_of[g - first]];
+      for (std::size_t n = graph.first; n < graph.last; ++n) {
+        graph.content = (graph.content ^ to_.nodes[n].label) * 0x9E3779B97F4A7C15ULL;
+        graph.content ^= graph.content >> 29U;
+      }
+    }
+  }
+
+  /// The path of a label below its pass and below the mark of the capture.
+  std::uint32_t label_of(const trace& t, std::uint32_t label) {
+    std::vector<std::uint32_t> steps;
+    std::uint32_t at = none;
+    for (; label < t.labels.size(); label = t.labels[label].parent) {
+      const label_node& node = t.labels[label];
+      if (labels_[label]) {
+        at = *labels_[label];
+        break;
+      }
+      steps.push_back(label);
+      if (node.kind == range_kind::phase ||
+          (node.kind == range_kind::op &&
+           read_capture_mark(t.strings[node.name]).unit != capture_unit::unknown)) {
+        labels_[label] = none;
+        steps.pop_back();
+        break;
+      }
+    }
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      const label_node& node = t.labels[*step];
+      at = to_.labels.intern({at, to_.strings.intern(t.strings[node.name]), node.index, node.kind});
+      labels_[*step] = at;
+    }
+    return at;
+  }
+
+  read_options options_;
+  captures& to_;
+  std::vector<std::optional<std::uint32_t>> labels_;
+  std::vector<std::uint32_t> with_work_;  // by operator
+  std::vector<std::uint32_t> operators_;  // by node of the file
+};
+
+/// A file, or the traces in a folder in order of their names.
+void list_files(const std::string& path, std::vector<std::string>& to) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) {
+    to.push_back(path);  // what is wrong with it is found out when it is read
+    return;
+  }
+  const std::size_t before = to.size();
+  for (fs::directory_iterator entry{path, failed}, end; !failed && entry != end; entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    const auto ends = [&](std::string_view with) {
+      return name.size() > with.size() && name.substr(name.size() - with.size()) == with;
+    };
+    std::error_code unknown;
+    if (entry->is_regular_file(unknown) && (ends(".json") || ends(".json.gz"))) {
+      to.push_back(entry->path().string());
+    }
+    if (to.size() > most_files) {
+      input::fail(path, "holds more than 4096 traces of captures");
+    }
+  }
+  if (failed) {
+    input::fail(path, "cannot be listed: " + failed.message());
+  }
+  if (to.size() == before) {
+    input::fail(path, "holds no traces of captures: no .json or .json.gz file");
+  }
+  std::sort(to.begin() + static_cast<std::ptrdiff_t>(before), to.end());
+}
+
+}  // namespace
+
+captures read_captures(const read_options& options) {
+  captures out;
+  out.given = !options.captures.empty();
+  std::vector<std::string> files;
+  for (const std::string& path : options.captures) {
+    list_files(path, files);
+  }
+  capture_reader reader{options, out};
+  for (const std::string& file : files) {
+    reader.add(file);
+  }
+  return out;
+}
+
+}  // namespace pytorch
+}  // namespace v0
+}  // namespace varve

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "formats/pytorch/graphs.hpp"
+
+#include "formats/input/json_text.hpp"
+#include "formats/pytorch/capture_match.hpp"
+#include "formats/pytorch/graph_launches.hpp"
+#include "formats/pytorch/repeats.hpp"
+
+#include <varve/report.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+namespace pytorch {
+
+namespace {
+
+constexpr std::size_t longest_name = 64;
+constexpr std::size_t most_places = 20'000;  // that get a row of their own, of all graphs of a trace
+constexpr std::size_t most_sentences = 8;
+
+std::string counted(std::size_t n, const char* one, const char* many) {
+  return std::to_string(n) + ' ' + (n == 1 ? one : many);
+}
+
+class labeller {
+ public:
+  labeller(trace& t, const std::vector<std::uint64_t>& graph_of_node, const captures& captured,
+           std::size_t layers, const std::string& where)
+      : trace_{t}, captured_{captured}, where_{where}, launches_{find_graph_launches(t, graph_of_node)} {
+    if (layers != 0) {
+      layer_counts_ = {layers};
+    } else if (!launches_.replays.empty()) {
+      layer_counts_ = count_modules(t.labels);
+      layer_counts_.insert(layer_counts_.end(), captured.layer_counts.begin(), captured.layer_counts.end());
+    }
+  }
+
+  std::string run() {
+    for (const loss& l : captured_.losses) {
+      trace_.lose(l.what, l.where, l.count);
+    }
+    if (launches_.replays.empty()) {
+      return {};
+    }
+    infer_layers();
+    if (captured_.given) {
+      matches_ = match_captures(trace_, launches_, captured_);
+    }
+    place_all();
+    count_losses();
+    return sentences();
+  }
+
+ private:
+  /// One graph as it was launched in ranges of one path, with the layers of one capture.
+  struct placement {
+    std::uint32_t graph = none;
+    std::uint32_t context = none;  // label of the range around, below its pass
+    capture_matches::match capture;
+    std::uint32_t label = none;         // of the graph, once it is needed
+    std::vector<std::uint32_t> nodes;   // by position: in nodes_, or none; empty where nodes are named
+    std::vector<std::uint32_t> layers;  // their labels
+  };
+
+  void infer_layers();
+  void place_all();
+  std::uint32_t placement_of(std::uint32_t replay);
+  std::uint32_t below_pass(std::uint32_t label);
+  std::uint32_t& node_of(std::uint32_t placed, std::uint32_t position);
+  graph_node make_node(placement& p, std::uint32_t position, bool& in_row);
+  std::uint32_t graph_label(placement& p);
+  std::uint32_t lent_label(std::uint32_t context, std::uint32_t label);
+  [[nodiscard]] std::string graph_name(std::uint32_t graph) const;
+  [[nodiscard]] std::string sentences() const;
+  std::uint32_t short_name(std::uint32_t name);
+  void count_losses();
+
+  trace& trace_;
+  const captures& captured_;
+  const std::string& where_;
+  graph_launches launches_;
+  std::vector<std::size_t> layer_counts_;
+  std::vector<std::optional<repeat>> repeats_;  // by graph
+  capture_matches matches_;
+  std::vector<bool> has_layers_;  // by graph: as many blocks as there are layers, as far as that is known
+  std::vector<bool> layers_used_;
+
+  std::vector<placement> placements_;
+  std::unordered_map<std::uint64_t, std::uint32_t> placement_ids_;
+  std::unordered_map<std::uint64_t, std::uint32_t> contexts_;  // graph and label: a number for both
+  std::unordered_map<std::uint32_t, std::uint32_t> below_pass_;
+  std::unordered_map<std::uint64_t, std::uint32_t> sparse_nodes_;  // placement and position
+  std::unordered_map<std::uint64_t, std::uint32_t> lent_;          // context and label of a capture
+  std::unordered_map<std::uint32_t, std::uint32_t> short_names_;
+  std::vector<graph_node> nodes_;
+  std::vector<bool> in_row_;  // by node
+  std::size_t places_ = 0;
+  std::uint64_t without_row_ = 0;
+  std::uint64_t unsure_ = 0;
+  std::uint64_t other_count_ = 0;  // activities in blocks that are not as many as the layers
+};
+
+void labeller::infer_layers() {
+  for (const replayed_graph& graph : launches_.graphs) {
+    const std::vector<graph_position>& positions = graph.positions;
+    std::vector<std::uint32_t> names;
+    std::vector<time_ns> times;
+    for (const graph_position& p : positions) {
+      names.push_back(p.name);
+      times.push_back(p.time);
+    }
+    repeats_.push_back(find_repeat(names, times, [&](std::size_t at) {
+      return positions[at].kind == activity_kind::kernel &&
+             kernel_category(trace_.strings[names[at]]) == "normalisation";
+    }));
+    const std::optional<repeat>& found = repeats_.back();
+    has_layers_.push_back(found &&
+                          (layer_counts_.empty() || std::find(layer_counts_.begin(), layer_counts_.end(),
+                                                              found->count) != layer_counts_.end()));
+  }
+}
+
+std::string labeller::graph_name(std::uint32_t graph) const {
+  return "graph " + std::to_string(graph + 1) + " (" +
+         counted(launches_.graphs[graph].positions.size(), "node", "nodes") + ')';
+}
+
+std::string labeller::sentences() const {
+  std::string out;
+  std::size_t said = 0;
+  for (std::uint32_t g = 0; g < launches_.graphs.size() && said < most_sentences; ++g) {
+    if (layers_used_[g]) {
+      const repeat& r = *repeats_[g];
+      ++said;
+      out += "; " + graph_name(g) + ": " + std::to_string(r.count) + " layers inferred from " +
+             counted(r.length, "kernel", "kernels") + " that repeat" +
+             (r.kinds > 1 ? " in turns of " + std::to_string(r.kinds) + " kinds" : "");
+    }
+  }
+  return out;
+}
+
+void labeller::place_all() {
+  layers_used_.resize(launches_.graphs.size(), false);
+  for (std::uint32_t r = 0; r < launches_.replays.size(); ++r) {
+    const replay& at = launches_.replays[r];
+    const std::uint32_t placed = placement_of(r);
+    if (placements_[placed].capture.graph == none && repeats_[at.graph]) {
+      const bool fits = has_layers_[at.graph];
+      layers_used_[at.graph] = fits;
+      other_count_ += fits ? 0 : at.last - at.first;
+    }
+    for (std::size_t k = at.first; k < at.last; ++k) {
+      const std::uint32_t position = launches_.positions[k];
+      std::uint32_t& node = node_of(placed, position);
+      if (node == none) {
+        bool in_row = true;
+        graph_node made = make_node(placements_[placed], position, in_row);
+        node = static_cast<std::uint32_t>(nodes_.size());
+        nodes_.push_back(made);
+        in_row_.push_back(in_row);
+      }
+      trace_.activities.node[launches_.activities[k]] = node;
+      without_row_ += in_row_[node] ? 0U : 1U;
+      unsure_ += (position & graph_launches::unsure) != 0 ? 1U : 0U;
+    }
+  }
+  trace_.graph_nodes = std::move(nodes_);
+}
+
+std::uint32_t labeller::placement_of(std::uint32_t replay) {
+  const struct replay& at = launches_.replays[replay];
+  placement p;
+  p.graph = at.graph;
+  if (!matches_.of_replay.empty()) {
+    p.capture = matches_.of_replay[replay];
+  }
+  const std::uint32_t range = at.call != none ? trace_.calls.range[at.call] : none;
+  p.context = range != none ? below_pass(trace_.ranges[range].label) : none;
+  const std::uint32_t context = contexts_
+                                    .try_emplace(std::uint64_t{p.graph} << 32U | p.context,
+                                                 static_cast<std::uint32_t>(contexts_.size()))
+                                    .first->second;
+  const auto [known, added] =
+      placement_ids_.try_emplace(std::uint64_t{context} << 33U | std::uint64_t{p.capture.graph} << 1U |
+                                     (p.capture.work_is_known ? 1U : 0U),
+                                 static_cast<std::uint32_t>(placements_.size()));
+  if (added) {
+    const replayed_graph& graph = launches_.graphs[p.graph];
+    p.nodes.resize(graph.named_nodes ? 0 : graph.positions.size(), none);
+    placements_.push_back(std::move(p));
+  }
+  return known->second;
+}
+
+// A label's path without its pass and what is around that: the same in each pass.
+std::uint32_t labeller::below_pass(std::uint32_t label) {
+  if (const auto known = below_pass_.find(label); known != below_pass_.end()) {
+    return known->second;
+  }
+  std::vector<std::uint32_t> steps;
+  for (std::uint32_t l = label; l != none && trace_.labels[l].kind != range_kind::phase;
+       l = trace_.labels[l].parent) {
+    steps.push_back(l);
+  }
+  std::uint32_t path = none;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const label_node node = trace_.labels[*step];
+    path = trace_.labels.intern({path, node.name, node.index, node.kind});
+  }
+  below_pass_.emplace(label, path);
+  return path;
+}
+
+std::uint32_t& labeller::node_of(std::uint32_t placed, std::uint32_t position) {
+  placement& p = placements_[placed];
+  if (position < p.nodes.size()) {
+    return p.nodes[position];
+  }
+  return sparse_nodes_.try_emplace(std::uint64_t{placed} << 32U | position, none).first->second;
+}
+
+graph_node labeller::make_node(placement& p, std::uint32_t position, bool& in_row) {
+  const bool sure = (position & graph_launches::unsure) == 0;
+  position &= ~graph_launches::unsure;
+  const replayed_graph& graph = launches_.graphs[p.graph];
+  graph_node node;
+  node.id = graph.positions[position].id;
+  if (p.capture.graph != none) {
+    const captured_node& lent = captured_.nodes[captured_.graphs[p.capture.graph].first + position];
+    if (sure && lent.label != none) {
+      node.label = lent_label(p.context, lent.label);
+      node.source = label_source::capture_trace;
+      if (lent.work != none && p.capture.work_is_known) {
+        node.declared = captured_.works[lent.work];
+      }
+      return node;
+    }
+  }
+  node.label = graph_label(p);
+  node.source = label_source::position;
+  if (!sure) {
+    return node;
+  }
+  std::size_t index = position;
+  if (p.capture.graph == none && has_layers_[p.graph]) {
+    const std::optional<repeat>& layers = repeats_[p.graph];
+    const std::size_t past = position - layers->first;
+    if (position >= layers->first && past < layers->count * layers->length) {
+      p.layers.resize(layers->count, none);
+      std::uint32_t& layer = p.layers[past / layers->length];
+      if (layer == none) {
+        layer = trace_.labels.intern({node.label, trace_.strings.intern("inferred layer"),
+                                      static_cast<std::int32_t>(past / layers->length), range_kind::layer});
+      }
+      node.label = layer;
+      node.source = label_source::inferred;
+      index = past % layers->length;
+    }
+  }
+  in_row = places_ < most_places;
+  if (in_row) {
+    ++places_;
+    node.label = trace_.labels.intern({node.label, short_name(graph.positions[position].name),
+                                       static_cast<std::int32_t>(index), range_kind::op});
+  }
+  return node;
+}
+
+std::uint32_t labeller::graph_label(placement& p) {
+  if (p.label == none) {
+    p.label = trace_.labels.intern(
+        {p.context, trace_.strings.intern(graph_name(p.graph)), no_index, range_kind::op});
+  }
+  return p.label;
+}
+
+// A capture's path below the range around the launch. Modules that both have, at its end and at the capture's
+// beginning, stand there once.
+std::uint32_t labeller::lent_label(std::uint32_t context, std::uint32_t label) {
+  const auto [known, added] = lent_.try_emplace(std::uint64_t{context} << 32U | label, none);
+  if (!added) {
+    return known->second;
+  }
+  std::vector<label_node> steps;  // outermost first, names in trace_
+  for (std::uint32_t l = label; l != none; l = captured_.labels[l].parent) {
+    steps.push_back(captured_.labels[l]);
+    steps.back().name = trace_.strings.intern(captured_.strings[steps.back().name]);
+  }
+  std::reverse(steps.begin(), steps.end());
+  std::vector<label_node> around;
+  for (std::uint32_t l = context; l != none; l = trace_.labels[l].parent) {
+    around.push_back(trace_.labels[l]);
+  }
+  std::reverse(around.begin(), around.end());
+  std::size_t shared = std::min(steps.size(), around.size());
+  const auto same = [](const label_node& a, const label_node& b) {
+    return a.name == b.name && a.index == b.index && a.kind == b.kind;
+  };
+  while (!std::equal(around.end() - static_cast<std::ptrdiff_t>(shared), around.end(), steps.begin(), same)) {
+    --shared;
+  }
+  std::uint32_t path = context;
+  for (std::size_t k = shared; k < steps.size(); ++k) {
+    path = trace_.labels.intern({path, steps[k].name, steps[k].index, steps[k].kind});
+  }
+  known->second = path;
+  return path;
+}
+
+std::uint32_t labeller::short_name(std::uint32_t name) {
+  std::uint32_t& known = short_names_.try_emplace(name, none).first->second;
+  if (known == none) {
+    known = trace_.strings.intern(short_kernel_name(trace_.strings[name]));
+  }
+  return known;
+}
+
+void labeller::count_losses() {
+  const auto lose = [&](const char* what, std::uint64_t count) { trace_.lose(what, where_, count); };
+  lose("graph launches that ran their nodes in another order than others: nodes told by their names",
+       launches_.reordered);
+  lose("graph launches that may be incomplete ones of several graphs: each taken as a graph of its own",
+       launches_.ambiguous);
+  lose("graph launches not compared for being incomplete, since too many differ", launches_.uncompared);
+  lose("activities of incomplete graph launches that may be one node or another: in their graph's row alone",
+       unsure_);
+  lose("activities of graphs without a row of their own: more than 20000 places", without_row_);
+  lose(
+      "activities of graphs with repeated blocks of kernels that are no layers: the model has another number",
+      other_count_);
+  lose("activities of graphs that no trace of a capture fits", matches_.unmatched);
+  lose("activities of graphs that several traces of captures fit: none is taken", matches_.ambiguous);
+  lose("activities of graphs on several streams: no trace of a capture is matched", matches_.branching);
+}
+
+}  // namespace
+
+std::string label_graphs(trace& t, const std::vector<std::uint64_t>& graph_of_node, const captures& captured,
+                         std::size_t layers, const std::string& where) {
+  return labeller{t, graph_of_node, captured, layers, where}.run();
+}
+
+std::string short_kernel_name(std::string_view name) {
+  constexpr std::string_view unnamed = "(anonymous namespace)";
+  std::size_t end = 0;
+  while (end < name.size() && name[end] != '<' && name[end] != '(') {
+    ++end;
+    if (end < name.size() && name[end] == '(' && name.substr(end, unnamed.size()) == unnamed) {
+      end += unnamed.size();
+    }
+  }
+  std::string_view text = name.substr(0, end);
+  if (text.find("::") != std::string_view::npos || text.substr(0, 5) == "void ") {
+    const std::size_t before = text.find_last_of(": ");
+    text.remove_prefix(before != std::string_view::npos ? before + 1 : 0);
+  }
+  while (!text.empty() && text.back() == ' ') {
+    text.remove_suffix(1);
+  }
+  return std::string{input::cut(text.empty() ? name : text, longest_name)};
+}
+
+}  // namespace pytorch
+}  // namespace v0
+}  // namespace varve
