@@ -194,8 +194,8 @@ struct graph_node {
   std::uint64_t id = 0;  ///< as activities carry it
   std::uint32_t label = none;
   bool stale = false;  ///< the executable was updated and the match could not be shown
+  work declared;       ///< work declared at capture in the innermost range, shared by its nodes
   label_source source = label_source::captured;
-  work declared;  ///< work declared at capture in the innermost range, shared by its nodes
 };
 
 /// Calls on the host, one column a field.

@@ -426,6 +426,8 @@ TEST(table, names_each_doubt_where_there_is_one_and_only_then) {
       {&quality::duplicate_correlations, "1 correlation id is used by several calls"},
       {&quality::unlabelled_nodes, "1 graph activity has no label of their own"},
       {&quality::stale_nodes, "1 graph activity may carry the layer of an earlier version"},
+      {&quality::inferred_nodes, "1 graph activity is in layers that are inferred from repeated kernels"},
+      {&quality::positioned_nodes, "1 graph activity has no layer, only a place in a graph"},
       {&quality::graph_launches_without_kernels, "1 graph launch has no activities"},
       {&quality::graph_launches_short, "1 graph launch has fewer activities"},
       {&quality::clipped_ranges, "1 range was open when the recording began or ended"}};
