@@ -213,6 +213,7 @@ void read_keys(const trace& t, const analyze_options& options, structure& s) {
   s.keys.push_back({});
   if (s.passes.empty()) {
     s.implicit_pass = true;
+    s.ramps.unsized_kinds = options.steady ? 1 : 0;
     s.keys.push_back({"(trace)", none, {}});
     s.passes.push_back({none, 1, s.window.begin, s.window.end, s.window.end, narrow_none, false});
     for (range_place& place : s.ranges) {

@@ -4,12 +4,12 @@
 
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
-#include "formats/input/input.hpp"
 #include "formats/table/text.hpp"
 
 #include <varve/io.hpp>
 
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <new>
 #include <string_view>
@@ -50,8 +50,9 @@ report read(const std::string& path, const report_arguments& asked) {
     case file_kind::unknown:
       break;
   }
-  const std::string first = input::head(path, 1);
-  if (first.empty() || std::string_view{"{[ \t\r\n\xEF"}.find(first) != std::string_view::npos) {
+  const int first = std::ifstream{path, std::ios::binary}.get();
+  if (first == std::ifstream::traits_type::eof() ||
+      std::string_view{"{[ \t\r\n\xEF\x1F"}.find(static_cast<char>(first)) != std::string_view::npos) {
     return analyze(read_pytorch(path, options), analysis);  // which says what is wrong with it, and where
   }
   throw error{path +

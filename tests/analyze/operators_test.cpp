@@ -308,6 +308,26 @@ TEST(operators_test, nothing_that_a_trace_says_is_believed) {
   EXPECT_THAT(b.analyze().operators.by_name, IsEmpty());
 }
 
+TEST(operators_test, records_in_a_random_order_keep_their_operators) {
+  // The analysis sorts calls and activities that are as scattered as these. 9973 is prime, so that every time
+  // from 0 to 9972 occurs twice, as 7919·i modulo 9973.
+  constexpr time_ns prime = 9973;
+  builder b;
+  const std::uint32_t even = b.op("even", 0, 1);
+  const std::uint32_t odd = b.op("odd", 1, 2);
+  for (time_ns i = 0; i < 2 * prime; ++i) {
+    const time_ns at = 100 + 7919 * i % prime * 10;
+    b.call_of(none, i % 2 == 0 ? "even call" : "odd call", at, at + 1 + i % 2);
+    b.kernel_of(i % 2 == 0 ? even : odd, at, at + 1 + i % 2);
+  }
+  const auto rows = b.analyze().operators.by_name;
+  EXPECT_EQ(find(rows, "even").gpu_self, prime);
+  EXPECT_EQ(find(rows, "odd").gpu_self, 2 * prime);
+  EXPECT_EQ(find(rows, "even call").calls, prime);
+  EXPECT_EQ(find(rows, "even call").cpu_total, prime);
+  EXPECT_EQ(find(rows, "odd call").cpu_total, 2 * prime);
+}
+
 TEST(operators_test, deep_nests_need_no_deep_stack) {
   constexpr time_ns depth = 200'000;
   builder b;

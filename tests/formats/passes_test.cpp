@@ -350,6 +350,9 @@ TEST_F(steady, changes_nothing_where_it_cannot_tell) {
   EXPECT_THAT(phases(without), ElementsAre("cached: 3 passes, 0 sequences, 0 + 0 tokens, 30 us"));
   EXPECT_EQ(without.quality.ramp_passes, 0);
   EXPECT_EQ(without.quality.unsized_kinds, 1);
+  const varve::report unmarked = of({"no pass"});
+  EXPECT_TRUE(unmarked.quality.implicit_pass);
+  EXPECT_EQ(unmarked.quality.unsized_kinds, 1);
 }
 
 TEST_F(steady, of_batches_that_are_as_common_the_larger_is_the_usual_one) {

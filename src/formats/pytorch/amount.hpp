@@ -14,8 +14,8 @@ namespace pytorch {
 class amount {
  public:
   constexpr amount() noexcept = default;
-  constexpr amount(std::int64_t n) noexcept
-      : value_{n >= 0 && n < most ? n : -1} {}  // NOLINT: meant to convert
+  // NOLINTNEXTLINE(google-explicit-constructor): numbers are amounts
+  constexpr amount(std::int64_t n) noexcept : value_{n >= 0 && n < most ? n : -1} {}
   static constexpr amount unknown() noexcept { return {-1}; }
 
   [[nodiscard]] constexpr bool known() const noexcept { return value_ >= 0; }

@@ -91,7 +91,7 @@ class builder {
   std::optional<std::uint64_t> identity(std::string_view token);
   std::optional<thread_key> thread_key_of(const event& e);
 
-  time_ns shift(std::string_view base_time);
+  void shift(std::string_view base_time);
   void renumber();
   void complete_threads();
   void complete_devices();

@@ -4,6 +4,7 @@
 
 #include "formats/input/json_text.hpp"
 #include "formats/pytorch/number.hpp"
+#include "formats/pytorch/operator_around.hpp"
 
 #include <varve/report.hpp>
 
@@ -19,7 +20,6 @@ namespace {
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 53U;  // more than any message; sums of many still fit
 constexpr std::size_t most_ancestors = 16;                   // operators around a launch that are looked at
-constexpr std::size_t most_climbed = 256;                    // that ended before it, on the way there
 constexpr std::size_t most_inputs = 8;
 constexpr std::size_t most_nesting = 8;
 
@@ -52,26 +52,6 @@ bool has_result_first(std::string_view name) noexcept {
 
 std::int64_t times(std::int64_t a, std::int64_t b) noexcept {
   return a < 0 || b < 0 || (b != 0 && a > most_bytes / b) ? -1 : a * b;
-}
-
-/// The innermost operator around this instant, or none.
-std::uint32_t operator_around(const operator_columns& o, std::uint16_t thread, time_ns at) {
-  std::size_t low = 0;
-  for (std::size_t high = o.size(); low < high;) {
-    const std::size_t middle = low + (high - low) / 2;
-    const bool before = o.thread[middle] != thread ? o.thread[middle] < thread : o.begin[middle] <= at;
-    (before ? low : high) = before ? middle + 1 : middle;
-  }
-  if (low == 0 || o.thread[low - 1] != thread) {
-    return none;
-  }
-  auto around = static_cast<std::uint32_t>(low - 1);
-  for (std::size_t n = 0; around != none && o.end[around] < at; around = o.parent[around]) {
-    if (++n == most_climbed) {
-      return none;
-    }
-  }
-  return around;
 }
 
 /// Elements of shapes nested in lists: walks a text that is JSON, or not.

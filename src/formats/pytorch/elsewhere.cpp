@@ -2,11 +2,14 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/pytorch/elsewhere.hpp"
 
+#include "formats/pytorch/autograd.hpp"
+#include "formats/pytorch/open_passes.hpp"
+#include "formats/pytorch/operator_around.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -19,10 +22,8 @@ namespace pytorch {
 
 namespace {
 
-constexpr std::string_view engine = "autograd::engine::evaluate_function";
 constexpr std::string_view backward_step = "backward";
 constexpr std::string_view backward_mark = " (backward)";
-constexpr std::size_t most_ancestors = 64;  // operators around a call that are looked at
 constexpr std::size_t most_steps = 62;      // of a forward path that is copied: reports keep 64
 constexpr std::size_t longest_path = 4096;  // bytes of it
 constexpr std::size_t least_bound = 1024;   // of derived ranges
@@ -34,157 +35,6 @@ bool launches(call_kind kind) noexcept {
 }
 
 time_ns middle(time_ns begin, time_ns end) noexcept { return begin + (end - begin) / 2; }
-
-/// The pass that is open at an instant, where all that are open are on one thread: the innermost.
-class open_passes {
- public:
-  explicit open_passes(const trace& t) {
-    struct boundary {
-      time_ns at;
-      std::uint32_t range;
-      bool opens;
-    };
-    std::map<std::uint32_t, std::vector<boundary>> by_process;
-    for (std::uint32_t r = 0; r < t.ranges.size(); ++r) {
-      const range& pass = t.ranges[r];
-      if (pass.kind == range_kind::phase && pass.thread < t.threads.size() && pass.end < never) {
-        auto& all = by_process[t.threads[pass.thread].process];
-        all.push_back({pass.begin, r, true});
-        all.push_back({pass.end + 1, r, false});  // its end counts as inside
-      }
-    }
-    for (auto& [process, boundaries] : by_process) {
-      std::stable_sort(boundaries.begin(), boundaries.end(),
-                       [](const boundary& a, const boundary& b) { return a.at < b.at; });
-      std::map<std::uint16_t, std::set<std::pair<time_ns, std::uint32_t>>> open;  // by thread
-      auto& stretches = processes_[process];
-      for (const boundary& b : boundaries) {
-        const range& pass = t.ranges[b.range];
-        auto& of_thread = open[pass.thread];
-        if (b.opens) {
-          of_thread.insert({pass.begin, b.range});
-        } else {
-          of_thread.erase({pass.begin, b.range});
-        }
-        if (of_thread.empty()) {
-          open.erase(pass.thread);
-        }
-        stretches.push_back({b.at, open.size() == 1 ? open.begin()->second.rbegin()->second : none});
-      }
-    }
-  }
-
-  [[nodiscard]] bool any() const noexcept { return !processes_.empty(); }
-  [[nodiscard]] std::uint32_t at(std::uint32_t process, time_ns when) const {
-    const auto found = processes_.find(process);
-    if (found == processes_.end()) {
-      return none;
-    }
-    const auto& stretches = found->second;
-    const auto next = std::upper_bound(stretches.begin(), stretches.end(), when,
-                                       [](time_ns t, const stretch& s) { return t < s.begin; });
-    return next == stretches.begin() ? none : std::prev(next)->pass;
-  }
-
- private:
-  struct stretch {
-    time_ns begin;
-    std::uint32_t pass;
-  };
-  std::unordered_map<std::uint32_t, std::vector<stretch>> processes_;
-};
-
-/// Backward operators and the forward ones that they came of.
-class autograd {
- public:
-  autograd(const trace& t, const std::vector<operators::sequence>& sequences)
-      : trace_{t}, sequences_{sequences} {
-    for (const operators::sequence& s : sequences) {
-      any_ |= s.forward_thread != 0;
-      if (s.index < t.operators.size() && s.forward_thread == 0) {
-        forward_.push_back({s.number, t.operators.thread[s.index], t.operators.begin[s.index], s.index});
-      }
-    }
-    std::sort(forward_.begin(), forward_.end(), [](const forward& a, const forward& b) {
-      return std::tuple{a.number, a.thread, a.begin, a.index} <
-             std::tuple{b.number, b.thread, b.begin, b.index};
-    });
-    evaluates_.reserve(t.operator_kinds.size());
-    for (const operator_kind& kind : t.operator_kinds) {
-      evaluates_.push_back(kind.source == operator_source::operation &&
-                           t.strings[kind.name].substr(0, engine.size()) == engine);
-      any_ |= evaluates_.back();
-    }
-  }
-
-  [[nodiscard]] bool any() const noexcept { return any_; }
-
-  /// What an operator's backward parent is, if any.
-  struct found {
-    bool is_backward = false;
-    std::uint32_t outermost = none;  ///< backward operator around it
-    std::uint32_t forward = none;    ///< the operator that the innermost came of
-  };
-
-  /// Looks at `op` and what is around it, as far as it lies around [begin, end].
-  [[nodiscard]] found look(std::uint32_t op, time_ns begin, time_ns end) const {
-    found out;
-    const operator_columns& o = trace_.operators;
-    for (std::size_t n = 0; op != none && n < most_ancestors; ++n, op = o.parent[op]) {
-      if (o.begin[op] > begin || o.end[op] < end) {
-        continue;
-      }
-      const operators::sequence* s = sequence_of(op);
-      const bool numbered = s != nullptr && s->forward_thread != 0;
-      if (numbered && out.forward == none) {
-        out.forward = forward_of(*s);
-      }
-      if (numbered || evaluates_[o.kind[op]]) {
-        out.is_backward = true;
-        out.outermost = op;
-      }
-    }
-    return out;
-  }
-
- private:
-  struct forward {
-    std::uint64_t number;
-    std::uint16_t thread;
-    time_ns begin;
-    std::uint32_t index;
-  };
-
-  [[nodiscard]] const operators::sequence* sequence_of(std::uint32_t op) const {
-    const auto at =
-        std::lower_bound(sequences_.begin(), sequences_.end(), op,
-                         [](const operators::sequence& s, std::uint32_t i) { return s.index < i; });
-    return at != sequences_.end() && at->index == op ? &*at : nullptr;
-  }
-
-  /// The last with the number that began before: several operators carry the number that the next node of the
-  /// graph will get, and the last of them made it. Each thread counts for itself, so that a number used on
-  /// several threads tells none.
-  [[nodiscard]] std::uint32_t forward_of(const operators::sequence& s) const {
-    const auto by_number = [](const forward& f, std::uint64_t number) { return f.number < number; };
-    const auto first = std::lower_bound(forward_.begin(), forward_.end(), s.number, by_number);
-    const auto last =
-        std::upper_bound(first, forward_.end(), s.number,
-                         [](std::uint64_t number, const forward& f) { return number < f.number; });
-    if (first == last || first->thread != std::prev(last)->thread) {
-      return none;
-    }
-    const auto after = std::lower_bound(first, last, trace_.operators.begin[s.index],
-                                        [](const forward& f, time_ns begin) { return f.begin < begin; });
-    return after == first ? none : std::prev(after)->index;
-  }
-
-  const trace& trace_;
-  const std::vector<operators::sequence>& sequences_;
-  std::vector<forward> forward_;
-  std::vector<bool> evaluates_;  // by kind of operator
-  bool any_ = false;             // backward operator
-};
 
 class attribution {
  public:
@@ -222,7 +72,6 @@ class attribution {
   void place_calls();
   void reorder();
 
-  [[nodiscard]] std::uint32_t operator_at(std::uint16_t thread, time_ns when) const;
   place place_backward(std::uint32_t op, std::uint16_t thread, time_ns begin, time_ns end);
   std::uint32_t derive(std::uint32_t pass, std::uint16_t thread, std::uint32_t forward);
   std::uint32_t add_range(std::uint32_t parent, std::uint16_t thread, std::string_view name,
@@ -254,24 +103,6 @@ void attribution::find_passes() {
       holds_pass_[here.parent] = true;
     }
   }
-}
-
-/// The innermost operator or annotation that holds the instant.
-std::uint32_t attribution::operator_at(std::uint16_t thread, time_ns when) const {
-  const operator_columns& o = trace_.operators;
-  std::size_t low = 0;
-  for (std::size_t high = o.size(); low < high;) {
-    const std::size_t at = low + (high - low) / 2;
-    const bool before = o.thread[at] != thread ? o.thread[at] < thread : o.begin[at] <= when;
-    (before ? low : high) = before ? at + 1 : at;
-  }
-  std::uint32_t op = low == 0 || o.thread[low - 1] != thread ? none : static_cast<std::uint32_t>(low - 1);
-  for (std::size_t n = 0; op != none && o.end[op] < when; op = o.parent[op]) {
-    if (++n == most_ancestors) {
-      return none;
-    }
-  }
-  return op;
 }
 
 std::uint32_t attribution::add_range(std::uint32_t parent, std::uint16_t thread, std::string_view name,
@@ -368,7 +199,7 @@ void attribution::move_annotations() {
         here.thread == narrow_none) {
       continue;
     }
-    const std::uint32_t op = operator_at(here.thread, middle(here.begin, here.end));
+    const std::uint32_t op = operator_around(trace_.operators, here.thread, middle(here.begin, here.end));
     if (const place to = place_backward(op, here.thread, here.begin, here.end); to.range != none) {
       trace_.ranges[r].parent = to.range;
       moved_.emplace(r, to.by);
@@ -417,7 +248,7 @@ void attribution::place_calls() {
       found = {trace_.operators.range[linked], how::by_operator};
     } else {
       const time_ns at = middle(c.begin[i], c.end[i]);
-      found = place_backward(operator_at(c.thread[i], at), c.thread[i], at, at);
+      found = place_backward(operator_around(trace_.operators, c.thread[i], at), c.thread[i], at, at);
       if (found.range == none && counted && c.thread[i] < trace_.threads.size()) {
         found.range = passes_.at(trace_.threads[c.thread[i]].process, at);
         found.by = found.range != none ? how::by_pass : how::not_found;

@@ -88,9 +88,8 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   trace_.clock = rows_ ? "XLA, " : "Kineto, ";
   trace_.clock += below_microsecond_ ? "microseconds with 3 decimals" : "whole microseconds";
   trace_.clock_error = below_microsecond_ || empty_ ? 0 : 1000;
-  const time_ns moved = shift(about.base_time);
   renumber();
-  operators_.write(trace_, moved);
+  shift(about.base_time);
   complete_threads();
   complete_devices();
   join_calls_to_ranges(trace_);
@@ -106,7 +105,7 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
 }
 
 /// Makes times relative to a base absolute again, so that traces of several ranks share their clock.
-time_ns builder::shift(std::string_view base_time) {
+void builder::shift(std::string_view base_time) {
   constexpr time_ns limit = std::int64_t{1} << 62U;
   number base = base_time.empty() ? number{0, number_state::good} : scaled(base_time, 0);
   const bool fits = base.state == number_state::good && base.value > -limit && base.value < limit &&
@@ -123,6 +122,7 @@ time_ns builder::shift(std::string_view base_time) {
   }
   // Begin and duration are each up to one clock error off.
   annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
+  operators_.write(trace_, base.value);
   if (notes_ != nullptr) {
     for (capture_notes::mark& m : notes_->marks) {
       m.begin += base.value;
@@ -133,7 +133,6 @@ time_ns builder::shift(std::string_view base_time) {
   collectives_.shift(base.value);
   trace_.begin = empty_ ? 0 : first_ + base.value;
   trace_.end = empty_ ? 0 : last_ + base.value;
-  return base.value;
 }
 
 /// Correlation ids into 32 bits: as they are where they fit, else numbered in order of appearance.
