@@ -337,7 +337,8 @@ TEST_F(graphs_test, modules_in_the_trace_tell_the_number_of_layers) {
 
 TEST_F(graphs_test, blocks_that_take_less_than_half_of_the_time_are_no_layers) {
   graph_trace made;
-  made.launch(0, 1, 3 * names{"a", "b"} + names{"c", "d", "e", "f", "g", "h", "i"});  // 60 of 130
+  made.launch(
+      0, 1, 3 * names{"a", "b", "c"} + names{"d", "e", "f", "g", "h", "i", "j", "k", "l", "m"});  // 90 of 190
   EXPECT_THAT(labels(read(made)).at(0), Not(HasSubstr("inferred")));
 }
 
@@ -359,6 +360,20 @@ TEST(repeats, two_blocks_or_one_kernel_over_and_over_are_none) {
   EXPECT_EQ(repeat_in({1, 2, 3, 1, 2, 3}).count, 0U);
   EXPECT_EQ(repeat_in({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}).count, 0U);
   EXPECT_EQ(repeat_in({}).count, 0U);
+}
+
+TEST(repeats, blocks_are_of_three_kernels_or_more_and_at_most_256) {
+  std::vector<std::uint32_t> kernels;
+  for (const std::uint32_t length : {2U, 3U}) {
+    for (const std::size_t blocks : {256U, 257U}) {
+      kernels.clear();
+      for (std::size_t k = 0; k < blocks * length; ++k) {
+        kernels.push_back(static_cast<std::uint32_t>(k % length));
+      }
+      EXPECT_EQ(repeat_in(kernels).count, length == 3 && blocks == 256 ? 256U : 0U)
+          << length << ' ' << blocks;
+    }
+  }
 }
 
 TEST(repeats, a_kernel_that_differs_breaks_the_repetition) {

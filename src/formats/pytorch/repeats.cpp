@@ -14,8 +14,8 @@ namespace pytorch {
 namespace {
 
 constexpr std::size_t fewest_blocks = 3;  // or groups of blocks that take turns
-constexpr std::size_t most_blocks = 1024;
-constexpr std::size_t shortest_block = 2;
+constexpr std::size_t most_blocks = 256;
+constexpr std::size_t shortest_block = 3;
 constexpr std::size_t most_kinds = 8;
 constexpr std::size_t occurrences = 8;  // of a kernel in a block, up to which it votes for the block's length
 constexpr std::size_t most_candidates = 32;

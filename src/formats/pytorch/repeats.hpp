@@ -25,11 +25,11 @@ struct repeat {
   std::size_t kinds = 1;  ///< blocks that differ in a few kernels and take turns
 };
 
-/// The blocks that take most of the time, if that is at least half of all: three or more, at most 1024, of
-/// two or more kernels, and exact repetitions of each other, or of a group of up to 8 blocks that differ in
-/// at most a quarter of their kernels each. `names` and `times` by kernel. Where blocks may begin at several
-/// places, they begin at the first for which `begins` is true, else at the first. Time and memory grow with
-/// the number of kernels.
+/// The blocks that take most of the time, if that is at least half of all: three to 256 of three or more
+/// kernels each, and exact repetitions of each other, or of a group of up to 8 blocks that differ in at most
+/// a quarter of their kernels each. `names` and `times` by kernel. Where blocks may begin at several places,
+/// they begin at the first for which `begins` is true, else at the first. Time and memory grow with the
+/// number of kernels.
 [[nodiscard]] std::optional<repeat> find_repeat(const std::vector<std::uint32_t>& names,
                                                 const std::vector<time_ns>& times,
                                                 const std::function<bool(std::size_t)>& begins);
