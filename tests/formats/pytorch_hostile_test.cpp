@@ -195,13 +195,12 @@ TEST_F(pytorch_hostile_test, does_not_look_at_values_that_it_skips) {
   // What SECURITY.md says: of skipped values only strings and the number of brackets are checked.
   const std::string skipped = R"("args": {"x": [1 2}, "y": nonsense : 3, "z" "\q"})";
   const varve::trace t = read_events(event("kernel", R"("ts": 1, "dur": 1)") +
-                                     R"(,{"ph": "X", "cat": "gpu_user_annotation", )" + skipped + "}");
+                                     R"(,{"ph": "X", "cat": "cuda_sync", )" + skipped + "}");
   EXPECT_EQ(t.activities.size(), 1U);
   EXPECT_THAT(t.losses, IsEmpty());
   // The encoding of the whole file is checked, and repaired where it is wrong.
-  const varve::trace repaired =
-      read_events(event("kernel", R"("ts": 1, "dur": 1)") +
-                  ",{\"ph\": \"X\", \"cat\": \"gpu_user_annotation\", \"name\": \"\xFF\"}");
+  const varve::trace repaired = read_events(event("kernel", R"("ts": 1, "dur": 1)") +
+                                            ",{\"ph\": \"X\", \"cat\": \"cuda_sync\", \"name\": \"\xFF\"}");
   EXPECT_THAT(losses(repaired), ElementsAre(Pair("bytes that are not UTF-8: replaced by U+FFFD", 1U)));
 }
 
