@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// simdjson's on-demand parser, as the walk uses it: raw tokens, and errors as `refused`. Only document.cpp
-// and header.cpp include this.
+// simdjson's on-demand parser, as the walk uses it: raw tokens, and errors as `refused`. Only the
+// walk itself, arguments.cpp and header.cpp include this.
 #ifndef VARVE_FORMATS_PYTORCH_PARSER_HPP
 #define VARVE_FORMATS_PYTORCH_PARSER_HPP
 
@@ -87,6 +87,9 @@ inline void take(std::string_view& to, json::value& value, loss_counts& losses) 
   }
   to = token_of(value);
 }
+
+/// What is of use of an event's "args".
+void read_arguments(json::value& value, event& e, loss_counts& losses);
 
 /// One member of the root object that says something about the run or its devices.
 void read_header(const char* key, json::value& value, header& about, builder& to, loss_counts& losses);
