@@ -316,6 +316,15 @@ TEST_F(pytorch_hostile_test, keeps_events_without_a_name) {
   EXPECT_THAT(losses(t), ElementsAre(Pair("events without a valid name: named \"(unnamed)\"", 4U)));
 }
 
+TEST_F(pytorch_hostile_test, takes_no_frame_without_a_name_for_a_module) {
+  const varve::trace t = read_events(
+      R"({"ph": "X", "cat": "python_function", "pid": 1, "tid": 1, "ts": 1, "dur": 1},
+         {"ph": "X", "cat": "python_function", "name": 5, "pid": 1, "tid": 1, "ts": 1, "dur": 1},
+         {"ph": "X", "cat": "python_function", "name": "nn.Module: ", "pid": 1, "tid": 1, "ts": 1, "dur": 1})");
+  EXPECT_EQ(t.ranges.size(), 1U);
+  EXPECT_THAT(t.losses, IsEmpty());
+}
+
 TEST_F(pytorch_hostile_test, repairs_and_counts_invalid_arguments) {
   const std::string when = "\"ts\": 1, \"dur\": 1, \"args\": ";
   const varve::trace t = read_events(

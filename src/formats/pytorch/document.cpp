@@ -79,6 +79,9 @@ class walker {
       }
       event e;
       one_event(object, e);
+      if (e.kind == category::python && !is_module(e.name)) {
+        e.kind = category::unread;  // one without a name
+      }
       phases_ += e.phase.empty() ? 0U : 1U;
       if (e.phase == "\"M\"") {
         to_.add_name(e);
