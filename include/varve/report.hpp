@@ -89,6 +89,8 @@ struct measures {
   time_ns device_gap = 0;             ///< likewise
   work declared;                      ///< by the engine, summed over calls
   std::int64_t calls_with_work = 0;
+  /// Where work is from operators' shapes: duration of the activities of which none is known.
+  time_ns unknown_work_time = 0;
 };
 
 /// One row of a view. Its key is (path, phase, model, device[, batch]).

@@ -114,6 +114,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   if (activities.devices.empty()) {
     return out;  // nothing in it
   }
+  count_unknown_work(t, activities, rows);
   place_phases(marks, rows);
   const pass_walls walls = read_walls(marks);
   const sweep_result sweep = sweep_devices(t, marks, walls, calls, activities, rows);

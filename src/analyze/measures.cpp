@@ -36,6 +36,7 @@ measures to_measures(const activity_sums& a, const call_sums& c) {
   m.collective_bytes = a.collective_bytes;
   m.starved = a.starved;
   m.device_gap = a.device_gap;
+  m.unknown_work_time = a.unknown_work;
   return m;
 }
 
@@ -68,6 +69,7 @@ void add_parts(measures& to, const measures& part) {
   add_to(to.collective_bytes, part.collective_bytes);
   add_parts(to.starved, part.starved);
   to.device_gap += part.device_gap;
+  add_to(to.unknown_work_time, part.unknown_work_time);
   add_to(to.declared, part.declared);
 }
 

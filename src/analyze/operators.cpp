@@ -39,6 +39,17 @@ time_ns length(time_ns begin, time_ns end) noexcept {
   return std::max<time_ns>(0, clamp_time(end) - clamp_time(begin));
 }
 
+/// By operator: its work is known, or that of one around it.
+std::vector<bool> operators_of_known_work(const trace& t) {
+  const operator_columns& o = t.operators;
+  std::vector<bool> known(o.size());
+  for (std::uint32_t i = 0; i < o.size(); ++i) {
+    known[i] = (o.kind[i] < t.operator_kinds.size() && !t.operator_kinds[o.kind[i]].declared.empty()) ||
+               (o.parent[i] < i && known[o.parent[i]]);
+  }
+  return known;
+}
+
 class tabulation {
  public:
   explicit tabulation(const trace& t)
@@ -65,11 +76,7 @@ class tabulation {
 
   /// Rows of what ran on devices, and times of what each operator launched itself.
   void add_activities() {
-    std::vector<bool> known(o_.size());  // its work, or that of one around it
-    for (std::uint32_t i = 0; i < o_.size(); ++i) {
-      const operator_kind* const kind = kind_of(i);
-      known[i] = (kind != nullptr && !kind->declared.empty()) || (o_.parent[i] < i && known[o_.parent[i]]);
-    }
+    const std::vector<bool> known = operators_of_known_work(t_);
     const activity_columns& a = t_.activities;
     for (std::size_t i = 0; i < a.size(); ++i) {
       operator_sums s;
@@ -237,6 +244,21 @@ bool is_complete(const operator_columns& o) noexcept {
 }
 
 }  // namespace
+
+void count_unknown_work(const trace& t, const activity_table& activities, row_table& rows) {
+  if (t.operators.size() == 0 || !is_complete(t.operators)) {
+    return;
+  }
+  const std::vector<bool> known = operators_of_known_work(t);
+  for (std::size_t pos = 0; pos < activities.size; ++pos) {
+    const std::uint32_t i = activities.record_at(pos);
+    const std::uint32_t op = i < t.operator_of_activity.size() ? t.operator_of_activity[i] : none;
+    if (op >= known.size() || !known[op]) {
+      add_to(rows.rows[rows.slots[activities.slot[pos]].row].own.unknown_work,
+             t.activities.end[i] - t.activities.begin[i]);
+    }
+  }
+}
 
 operator_tables tabulate_operators(const trace& t) {
   return t.operators.size() != 0 && is_complete(t.operators) ? tabulation{t}.run() : operator_tables{};

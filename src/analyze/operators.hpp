@@ -7,6 +7,9 @@
 #ifndef VARVE_ANALYZE_OPERATORS_HPP
 #define VARVE_ANALYZE_OPERATORS_HPP
 
+#include "analyze/activities.hpp"
+#include "analyze/rows.hpp"
+
 #include <varve/report.hpp>
 
 namespace varve {
@@ -15,6 +18,9 @@ namespace analysis {
 
 /// Rows by falling GPU time, then by falling CPU time.
 [[nodiscard]] operator_tables tabulate_operators(const trace& t);
+
+/// Adds to the rows what ran in operators of unknown work, or in none.
+void count_unknown_work(const trace& t, const activity_table& activities, row_table& rows);
 
 }  // namespace analysis
 }  // namespace v0

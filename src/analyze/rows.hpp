@@ -38,6 +38,7 @@ struct activity_sums {
   std::int64_t collective_bytes = 0;
   starved_time starved;
   time_ns device_gap = 0;
+  time_ns unknown_work = 0;  ///< duration of those whose operator has no known work
 
   void add(time_ns begin, time_ns end, time_ns cut, std::uint64_t length) noexcept {
     solo += length;

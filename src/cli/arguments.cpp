@@ -176,11 +176,11 @@ void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
         ->take_all()
         ->allow_extra_args(false);
   };
-  add("--phase", kind::phase, "REGEX[=NAME]",
+  add("--phase-rule", kind::phase, "REGEX[=NAME]",
       "annotations and modules that REGEX is found in are passes of the\nkind NAME; a group of digits is the "
       "index. May be repeated");
-  add("--layer", kind::layer, "REGEX[=NAME]", "likewise: are layers");
-  add("--ignore", kind::ignore, "REGEX", "likewise: mark nothing");
+  add("--layer-rule", kind::layer, "REGEX[=NAME]", "likewise: are layers");
+  add("--ignore-rule", kind::ignore, "REGEX", "likewise: mark nothing");
 }
 
 void add_options(CLI::App& app, report_arguments& out) {

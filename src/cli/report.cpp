@@ -32,11 +32,12 @@ report read(const std::string& path, const report_arguments& asked) {
     case file_kind::pytorch:
       return analyze(read_pytorch(path, options), analysis);
     case file_kind::report_json: {
-      for (const auto& [given, option] : {std::pair{analysis.by_batch, "--by-batch"},
-                                          {analysis.steady, "--steady"},
-                                          {!asked.rules.empty(), "--phase, --layer or --ignore"},
-                                          {!asked.captures.empty(), "--captures"},
-                                          {asked.layer_count != 0, "--layers-count"}}) {
+      for (const auto& [given, option] :
+           {std::pair{analysis.by_batch, "--by-batch"},
+            {analysis.steady, "--steady"},
+            {!asked.rules.empty(), "--phase-rule, --layer-rule or --ignore-rule"},
+            {!asked.captures.empty(), "--captures"},
+            {asked.layer_count != 0, "--layers-count"}}) {
         if (given) {
           complain(path + ": is a report already, so " + option + " changes nothing");
         }

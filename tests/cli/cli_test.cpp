@@ -142,10 +142,11 @@ TEST_F(cli, names_passes_and_layers_by_rules) {
                              "ts": 12, "dur": 2, "args": {"correlation": 1}},
                             {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 14, "dur": 5,
                              "args": {"device": 0, "stream": 7, "correlation": 1}}]})");
-  // Of "go=?=my pass" only the last "=" begins a name. "go noise" is ignored, though it fits --phase too.
+  // Of "go=?=my pass" only the last "=" begins a name. "go noise" is ignored, though it fits --phase-rule
+  // too.
   const std::string json = files.path("out.json");
-  const outcome o = run({"report", "--json", "--phase", "^go=?=my pass", "--layer", "(part) (\\d+)",
-                         "--ignore", "noise", trace, "--output", json});
+  const outcome o = run({"report", "--json", "--phase-rule", "^go=?=my pass", "--layer-rule", "(part) (\\d+)",
+                         "--ignore-rule", "noise", trace, "--output", json});
   ASSERT_EQ(o.code, 0) << o.err;
   const varve::report r = varve::read_report(json);
   ASSERT_EQ(r.phases.size(), 1U);
@@ -184,10 +185,11 @@ TEST_F(cli, takes_traces_of_captures_before_or_after_the_files) {
 }
 
 TEST_F(cli, says_that_rules_and_the_steady_view_come_too_late_for_a_report) {
-  const outcome o = run({"report", "--steady", "--ignore", "a", report});
+  const outcome o = run({"report", "--steady", "--ignore-rule", "a", report});
   EXPECT_EQ(o.code, 0);
-  EXPECT_EQ(o.err, "varve: " + report + ": is a report already, so --steady changes nothing\nvarve: " +
-                       report + ": is a report already, so --phase, --layer or --ignore changes nothing\n");
+  EXPECT_EQ(o.err,
+            "varve: " + report + ": is a report already, so --steady changes nothing\nvarve: " + report +
+                ": is a report already, so --phase-rule, --layer-rule or --ignore-rule changes nothing\n");
 }
 
 TEST_F(cli, prints_its_version_and_its_help) {
@@ -228,9 +230,9 @@ TEST_F(cli, calls_a_wrong_command_line_by_its_name) {
       {{"report", "--unprofiled-wall", "5", report}, "\"5\" is no duration"},
       {{"report", "--unprofiled-wall", "-5ms", report}, "\"-5ms\" is no duration"},
       {{"report", "--unprofiled-wall", "5msec", report}, "\"5msec\" is no duration"},
-      {{"report", "--phase", "(", report}, "--phase: naming rule \"(\": is not a reg"},
-      {{"report", "--ignore", std::string(513, 'a'), report}, "is longer than 512 bytes"},
-      {{"report", report, "--layer"}, "--layer"},
+      {{"report", "--phase-rule", "(", report}, "--phase-rule: naming rule \"(\": is not a reg"},
+      {{"report", "--ignore-rule", std::string(513, 'a'), report}, "is longer than 512 bytes"},
+      {{"report", report, "--layer-rule"}, "--layer-rule"},
       {{"report", "--color", "blue", report}, "\"blue\" is none of auto"}};
   for (const example& e : examples) {
     const outcome o = run(e.words);

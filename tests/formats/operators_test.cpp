@@ -243,4 +243,25 @@ TEST_F(operators_test, a_report_says_how_much_of_the_time_has_known_work) {
   EXPECT_EQ(varve::analyze(t).operators.work_share, 0.5);
 }
 
+TEST_F(operators_test, a_row_says_how_long_ran_what_no_shape_tells) {
+  // "u" launches kernels of 5 µs in mm and of 5 µs in my::block: its rate is a lower bound, its intensity
+  // unknown.
+  const std::string in_mm = R"("correlation": 1, "External id": 3)";
+  const std::string in_block = R"("correlation": 2, "External id": 4)";
+  const std::string product =
+      op("aten::mm", 1, 9,
+         R"("External id": 3, "Input Dims": [[4, 2], [2, 4]], "Input type": ["float", "float"])");
+  const std::string both = event("user_annotation", "u", 0, 30) + "," + product + "," + launch(2, in_mm) +
+                           "," + kernel(50, in_mm) + "," + op("my::block", 20, 9, R"("External id": 4)");
+  const std::string unknown = "," + launch(21, in_block) + "," + kernel(60, in_block);
+  const varve::report known = varve::analyze(read(both));
+  ASSERT_NE(known.find({.label = "u"}), nullptr);
+  EXPECT_EQ(known.find({.label = "u"})->inclusive.unknown_work_time, 0);
+  EXPECT_EQ(varve::to_table(known).find("≥"), std::string::npos);
+  const varve::report partly = varve::analyze(read(both + unknown));
+  ASSERT_NE(partly.find({.label = "u"}), nullptr);
+  EXPECT_EQ(partly.find({.label = "u"})->inclusive.unknown_work_time, 5000);
+  EXPECT_NE(varve::to_table(partly).find("≥"), std::string::npos);
+}
+
 }  // namespace

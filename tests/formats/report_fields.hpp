@@ -38,8 +38,8 @@ auto parts(is<varve::work> auto& x) {
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::measures> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2);
 }
 auto parts(is<varve::launch_shape> auto& x) {
   auto& [a, b, c, d, e] = x;

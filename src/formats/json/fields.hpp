@@ -101,6 +101,7 @@ void fields(Archive& a, is<measures> auto& m) {
   a("device_gap", m.device_gap);
   a("declared", m.declared);
   a("calls_with_work", m.calls_with_work);
+  a("unknown_work_time", m.unknown_work_time);
 }
 
 template <class Archive>

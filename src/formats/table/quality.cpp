@@ -73,11 +73,11 @@ void inference(const report_quality& q, sentences& out) {
   if (q.inferred_passes == pass_inference::module_calls) {
     out.say(
         "No passes are marked. They are inferred from the calls of the outermost module: where one begins "
-        "and ends is a guess (--phase names others).");
+        "and ends is a guess (--phase-rule names others).");
   } else if (q.inferred_passes == pass_inference::repeated_annotations) {
     out.say(
         "No passes are marked. They are inferred: an annotation that repeats and holds most launches is "
-        "taken as one (--phase names others).");
+        "taken as one (--phase-rule names others).");
   }
   if (q.steady && q.ramp_passes > 0) {
     out.say("Steady view: " + count(q.ramp_passes) + (q.ramp_passes == 1 ? " pass is" : " passes are") +

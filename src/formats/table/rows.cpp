@@ -40,17 +40,25 @@ std::string shape(const row& r) {
          (r.shapes > 1 ? " (+" + std::to_string(r.shapes - 1) + ')' : "");
 }
 
-/// `amount` per second of GPU time, in units of 1e12 or 1e9; "≥" where some calls declared no work.
+/// Shapes tell the work of some operators only.
+bool partly_known(const measures& m) { return m.unknown_work_time > m.gpu_time / 100; }
+
+/// `amount` per second of GPU time, in units of 1e12 or 1e9; "≥" where the work of some calls, or of more
+/// than a hundredth of the time, is not known.
 std::string rate(const measures& m, double amount, double per_nanosecond) {
   if (amount <= 0 || m.gpu_time <= 0) {
     return {};
   }
-  return (m.calls_with_work < m.calls ? "≥" : "") +
+  return (m.calls_with_work < m.calls || partly_known(m) ? "≥" : "") +
          number(amount / static_cast<double>(m.gpu_time) / per_nanosecond);
 }
 
-std::string intensity(const work& w) {
-  return w.flops > 0 && byte_sum(w) > 0 ? number(static_cast<double>(w.flops) / byte_sum(w)) : "";
+/// Unknown where it would be that of some operators only.
+std::string intensity(const measures& m) {
+  const work& w = m.declared;
+  return !partly_known(m) && w.flops > 0 && byte_sum(w) > 0
+             ? number(static_cast<double>(w.flops) / byte_sum(w))
+             : "";
 }
 
 /// A column and its cells. The importances put in order what a narrow terminal keeps longest.
@@ -124,7 +132,7 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
        }},
       {{"GB/s", 66, true},
        [](const line& l) { return rate(l.source->inclusive, byte_sum(l.source->inclusive.declared), 1); }},
-      {{"FLOP/B", 35, true}, [](const line& l) { return intensity(l.source->inclusive.declared); }},
+      {{"FLOP/B", 35, true}, [](const line& l) { return intensity(l.source->inclusive); }},
       {{"copied", 43, !ranges},
        [](const line& l) {
          const auto copied = static_cast<double>(l.source->inclusive.copy_bytes);
