@@ -111,6 +111,10 @@ attribution::place attribution::place_replayed(std::uint32_t i, std::uint32_t c,
     ++(source == label_source::capture_trace ? quality_.lent_nodes
        : source == label_source::inferred    ? quality_.inferred_nodes
                                              : quality_.positioned_nodes);
+    const std::uint32_t owner = range != none ? structure_.ranges[range].owner : none;
+    if (source == label_source::position && structure_.path_of(trace_, owner) == whole_pass) {
+      add_to(table_.in_no_layer, columns_.end[i] - columns_.begin[i]);
+    }
   }
   if (c != none && calls_.kind(c) == call_kind::graph_launch) {
     graphs_.note(c, has_node ? node : none, columns_.kind[i]);

@@ -51,6 +51,7 @@ struct activity_table {
   std::vector<stream_sums> streams;          ///< by stream; the last stands for unknown ones
   std::vector<std::uint32_t> first_of_call;  ///< by call: position of its first activity
   std::vector<graph_launch> graph_launches;  ///< outermost, not captured
+  time_ns in_no_layer = 0;  ///< duration of those of which only their place in a graph of no layer is known
   std::uint64_t unknown_streams = 0;
   std::uint64_t unknown_nodes = 0;
   std::uint64_t on_more_devices = 0;

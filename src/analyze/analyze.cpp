@@ -40,9 +40,9 @@ void place_phases(const structure& s, row_table& rows) {
   }
 }
 
-double attributed_share(const row_table& rows) {
+double attributed_share(const row_table& rows, time_ns in_no_layer) {
   double all = 0;
-  double inside = 0;
+  double inside = -static_cast<double>(in_no_layer);
   for (const layer_row& r : rows.rows) {
     all += static_cast<double>(r.own.time);
     inside += r.path == outside ? 0.0 : static_cast<double>(r.own.time);
@@ -123,7 +123,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   }
   out.collectives = count_collectives(t, marks, activities, sweep, rows);
   const std::vector<std::uint32_t> graph_rows = count_host(t, marks, calls, activities, rows, quality);
-  quality.attributed = attributed_share(rows);
+  quality.attributed = attributed_share(rows, activities.in_no_layer);
 
   const results from{t, marks, calls, activities, rows, walls, sweep, graph_rows};
   const tree_order order = order_rows(marks, rows);

@@ -60,6 +60,22 @@ TEST(graph, each_replay_is_one_call_of_each_layer) {
   EXPECT_DOUBLE_EQ(r.quality.attributed, 1.0);
 }
 
+// 35 ns in nodes of which only the place in the graph is known, launched once in a pass and once in a layer:
+// half of the time is in a layer.
+TEST(graph, a_place_in_a_graph_is_no_layer) {
+  trace_builder b;
+  const captured g{b};
+  for (varve::graph_node& node : b.t.graph_nodes) {
+    node.source = varve::label_source::position;
+  }
+  const auto pass = b.phase("decode", 0, 160);
+  replay(b, g, pass, 0);
+  replay(b, g, b.layer(pass, "model", no_index, 95, 160), 100);
+  const varve::report r = b.analyze();
+  EXPECT_EQ(r.quality.positioned_nodes, 6);
+  EXPECT_DOUBLE_EQ(r.quality.attributed, 0.5);
+}
+
 TEST(graph, the_pass_is_that_of_the_launch) {
   trace_builder b;
   const captured g{b};

@@ -48,13 +48,12 @@ void attribution(const report_quality& q, sentences& out) {
     return;
   }
   const std::string share = percent(q.attributed, 1.0) + " %";
-  const std::string owner = q.positioned_nodes > 0 ? "a layer or a node of a graph" : "a layer";
   if (q.attributed <= 0) {
     out.warn("No GPU time belongs to a layer: mark layers, or look at the kernels (--by kernel).");
   } else if (q.attributed < enough_attributed) {
-    out.warn("Only " + share + " of the GPU time belongs to " + owner + ": mark what runs outside of them.");
+    out.warn("Only " + share + " of the GPU time belongs to a layer: mark what runs outside of them.");
   } else {
-    out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to " + owner + ".");
+    out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to a layer.");
   }
   if (q.unmatched > 0) {
     std::string some = count(q.unmatched) + " of " + count(q.activities) + " activities";

@@ -49,8 +49,9 @@ std::string rate(const measures& m, double amount, double per_nanosecond) {
   if (amount <= 0 || m.gpu_time <= 0) {
     return {};
   }
-  return (m.calls_with_work < m.calls || partly_known(m) ? "≥" : "") +
-         number(amount / static_cast<double>(m.gpu_time) / per_nanosecond);
+  const std::string text = number(amount / static_cast<double>(m.gpu_time) / per_nanosecond);
+  const bool partly = m.calls_with_work < m.calls || partly_known(m);
+  return !partly ? text : text.front() == '<' ? "" : "≥" + text;  // at least less than 0.001 says nothing
 }
 
 /// Unknown where it would be that of some operators only.
