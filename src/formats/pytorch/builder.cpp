@@ -145,6 +145,17 @@ void builder::note_annotation(std::uint32_t name, std::uint16_t thread, interval
   }
 }
 
+void builder::expect(double times) {
+  const auto all = [&](std::size_t so_far) {
+    return static_cast<std::size_t>(static_cast<double>(so_far) * times * 1.05);
+  };
+  trace_.calls.reserve(all(trace_.calls.size()));
+  call_correlations_.reserve(all(call_correlations_.size()));
+  trace_.activities.reserve(all(trace_.activities.size()));
+  activity_correlations_.reserve(all(activity_correlations_.size()));
+  operators_.expect(all);
+}
+
 void builder::add_memory(const event& e) {
   const number at = scaled(e.begin, 3);
   if (at.state != number_state::good || !in_range(at.value)) {

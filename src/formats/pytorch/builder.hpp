@@ -46,6 +46,9 @@ class builder {
   /// An event without a category, if the names of its process and thread tell what it is.
   bool add_by_row(event e);
   void add_memory(const event& e);
+  /// All events will be `times` as many as those so far, or about. Growing by and by would touch twice the
+  /// memory.
+  void expect(double times);
   /// The name of a thread or process.
   void add_name(const event& e);
   void add(const device_properties& device);

@@ -96,8 +96,15 @@ class walker {
       } else {
         to_.add(e);
       }
-      if (progress_ && ++count % 4096 == 0 && !e.phase.empty()) {
-        progress_(static_cast<std::uint64_t>(e.phase.data() - text_.view().data()));
+      if (++count % 4096 == 0 && !e.phase.empty()) {
+        const auto done = static_cast<std::size_t>(e.phase.data() - text_.view().data());
+        if (!expected_ && done > text_.size() / 32) {
+          expected_ = true;
+          to_.expect(static_cast<double>(text_.size()) / static_cast<double>(done));
+        }
+        if (progress_) {
+          progress_(done);
+        }
       }
     }
   }
@@ -168,6 +175,7 @@ class walker {
   const std::function<void(std::uint64_t)>& progress_;
   walked out_;
   bool found_ = false;
+  bool expected_ = false;
   std::uint64_t phases_ = 0;
 };
 

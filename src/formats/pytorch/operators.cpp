@@ -143,12 +143,15 @@ void operators::write(trace& t, time_ns shift) {
 
 /// An operator holds another that begins before its end and ends no later; both as PyTorch itself does it.
 void operators::nest(trace& t, time_ns shift) {
-  std::stable_sort(all_.begin(), all_.end(), [](const operation& a, const operation& b) {
+  const auto before = [](const operation& a, const operation& b) {
     return a.thread != b.thread ? a.thread < b.thread
            : a.begin != b.begin ? a.begin < b.begin
            : a.end != b.end     ? a.end > b.end
                                 : a.order < b.order;
-  });
+  };
+  if (!std::is_sorted(all_.begin(), all_.end(), before)) {  // profilers mostly write them so
+    std::stable_sort(all_.begin(), all_.end(), before);
+  }
   operator_columns& o = t.operators;
   o.begin.reserve(all_.size());
   o.end.reserve(all_.size());
@@ -191,9 +194,27 @@ void operators::join_by_id(trace& t) const {
       ids.emplace_back(all_[i].external, i);
     }
   }
-  std::sort(ids.begin(), ids.end());
+  if (!std::is_sorted(ids.begin(), ids.end())) {
+    std::sort(ids.begin(), ids.end());
+  }
+  if (ids.empty()) {
+    return;
+  }
+  // Numbers without many gaps, as profilers give them: looked up, not searched.
+  const std::uint64_t first = ids.front().first;
+  std::vector<std::uint32_t> by_id;
+  if (ids.back().first - first < 4 * ids.size()) {
+    by_id.assign(ids.back().first - first + 1, none);
+    for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+      by_id[id->first - first] = id->second;  // of one number the first counts
+    }
+  }
   const auto join = [&](const std::vector<std::uint64_t>& links, std::vector<std::uint32_t>& to) {
     for (std::size_t i = 0; i < links.size(); ++i) {
+      if (!by_id.empty()) {
+        to[i] = links[i] - first < by_id.size() ? by_id[links[i] - first] : none;
+        continue;
+      }
       const auto found = std::lower_bound(ids.begin(), ids.end(), std::pair{links[i], std::uint32_t{0}});
       if (links[i] != 0 && found != ids.end() && found->first == links[i]) {
         to[i] = found->second;

@@ -50,6 +50,17 @@ class operators {
   /// After write(): in order of `index`, those operators that have a number.
   [[nodiscard]] const std::vector<sequence>& sequences() const noexcept { return sequences_; }
 
+  /// `all(n)` of what there are n of so far will come.
+  template <class All>
+  void expect(const All& all) {
+    all_.reserve(all(all_.size()));
+    sequences_.reserve(all(sequences_.size()));
+    call_names_.reserve(all(call_names_.size()));
+    of_call_.reserve(all(of_call_.size()));
+    of_activity_.reserve(all(of_activity_.size()));
+    memory_.reserve(all(memory_.size()));
+  }
+
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
 
  private:
