@@ -163,6 +163,16 @@ void place_host_rows(const structure& s, row_table& rows) {
     }
     rows.rows[target].calls.add(rows.host_rows[h].no_device);
   }
+  // Work that was declared for passes themselves is that of no layer.
+  for (std::size_t h = 0; h < count; ++h) {
+    if (rows.host_rows[h].path == whole_pass && declares_work(rows.host_rows[h].declared)) {
+      for (std::uint32_t g = 0; g < rows.groups.size(); ++g) {
+        if (rows.groups[g].key == rows.host_rows[h].key) {
+          rows.row(outside, g);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -87,7 +87,6 @@ void layer_builder::add_phase(std::uint32_t k, const layer_row& source) {
   phase.total.calls = host.calls;
   phase.total.host_time = host.time;
   phase.total.calls_with_work = host.calls_with_work;
-  phase.total.declared = host.declared;
   phase.total.alone_time = source.alone_below;
   const std::uint32_t key = from_.rows.groups[source.group].key;
   phase.wall = from_.walls.length[key];
@@ -131,6 +130,9 @@ void layer_builder::add_row(std::uint32_t k, const layer_row& source) {
     const host_row& pass = host_of_pass(source);
     own.calls = r.inclusive.calls = pass.calls;
     own.host_time = r.inclusive.host_time = std::max<time_ns>(0, pass.own_time);
+    add_to(own.declared, pass.declared);
+    r.inclusive.declared = own.declared;
+    own.calls_with_work = r.inclusive.calls_with_work = pass.calls_declaring;
   }
 }
 

@@ -214,4 +214,19 @@ TEST(attribution, declared_work_adds_up_over_calls) {
   EXPECT_EQ(phase_of(r, "decode").total.calls_with_work, 2);
 }
 
+// 100 FLOPs declared for the pass itself and 10 for its layer: rows of 100 and 10, and 110 for the phase.
+TEST(attribution, work_of_a_pass_itself_is_that_of_no_layer) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 100);
+  const auto layer = b.layer(pass, "mlp", no_index, 10, 50);
+  b.launched_kernel(layer, 10, 20, 30, 40);
+  b.t.works.push_back({pass, {100, 1, 2, 3}});
+  b.t.works.push_back({layer, {10, 0, 0, 0}});
+  const varve::report r = b.analyze();
+  EXPECT_EQ(row_of(r.layers, "mlp", "decode").inclusive.declared.flops, 10);
+  EXPECT_EQ(row_of(r.layers, "", "decode").inclusive.declared, (varve::work{100, 1, 2, 3}));
+  EXPECT_EQ(row_of(r.layers, "", "decode").exclusive.declared, (varve::work{100, 1, 2, 3}));
+  EXPECT_EQ(phase_of(r, "decode").total.declared, (varve::work{110, 1, 2, 3}));
+}
+
 }  // namespace
