@@ -129,6 +129,9 @@ clock_mapping session_clock() noexcept {
 
 // Also of a session that is stopping: its last drain may be to come.
 void drain_before_unload() noexcept {
+  if ((varve_load_state_() & VARVE_STATE_FRESH) != 0) {
+    return;  // nothing was ever recorded; a copy of the library that is being unloaded must not allocate
+  }
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
   if (p.records) {
