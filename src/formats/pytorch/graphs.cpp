@@ -42,6 +42,7 @@ class labeller {
   }
 
   std::string run() {
+    trace_.captures_given = captured_.given;
     for (const loss& l : captured_.losses) {
       trace_.lose(l.what, l.where, l.count);
     }
@@ -232,6 +233,7 @@ graph_node labeller::make_node(placement& p, std::uint32_t position, bool& in_ro
   const replayed_graph& graph = launches_.graphs[p.graph];
   graph_node node;
   node.id = graph.positions[position].id;
+  node.told_by_look = !graph.named_nodes;
   if (p.capture.graph != none) {
     const captured_node& lent = captured_.nodes[captured_.graphs[p.capture.graph].first + position];
     if (sure && lent.label != none) {
