@@ -18,9 +18,12 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
 
 using names = std::vector<std::string>;
 
@@ -90,6 +93,7 @@ class captures_test : public input_files {
     }
     return out;
   }
+  static std::string table(const varve::trace& t) { return varve::to_table(varve::analyze(t)); }
   std::vector<std::string> files_;
 };
 
@@ -146,7 +150,12 @@ TEST_F(captures_test, a_capture_that_does_not_fit_lends_nothing) {
   made.launch(100, 2, {"gemm", "attention"});
   const varve::trace t = read(made);
   EXPECT_EQ(labels(t).at(0), "graph 1 (6 nodes) / gemm 0");
-  EXPECT_THAT(losses(t), ElementsAre("8 activities of graphs that no trace of a capture fits"));
+  EXPECT_THAT(losses(t),
+              ElementsAre("8 activities of graphs that none of the traces of captures given fits"));
+  EXPECT_THAT(table(t),
+              AllOf(HasSubstr("8 graph activities have no layer, only a place in a graph: the traces "
+                              "of captures given lend none."),
+                    Not(HasSubstr("--captures"))));
 }
 
 TEST_F(captures_test, what_ran_at_once_was_not_captured) {
@@ -185,15 +194,20 @@ class sized_captures_test : public captures_test {
     made.launch(10, 1, {"a", "b"});
     const varve::trace t = read(made);
     losses_ = losses(t);
+    table_ = table(t);
     return labels(t).at(0);
   }
   names losses_;
+  std::string table_;
 };
 
 TEST_F(sized_captures_test, of_unknown_size_several_are_ambiguous) {
   EXPECT_EQ(label_for(0), "graph 1 (2 nodes) / a 0");
-  EXPECT_THAT(losses_,
-              ElementsAre("2 activities of graphs that several traces of captures fit: none is taken"));
+  EXPECT_THAT(
+      losses_,
+      ElementsAre("2 activities of graphs that several of the traces of captures given fit: none is taken"));
+  EXPECT_THAT(table_,
+              AllOf(HasSubstr("the traces of captures given lend none."), Not(HasSubstr("--captures"))));
 }
 
 TEST_F(sized_captures_test, the_smallest_that_holds_the_tokens_of_the_pass_is_taken) {
@@ -202,7 +216,7 @@ TEST_F(sized_captures_test, the_smallest_that_holds_the_tokens_of_the_pass_is_ta
   EXPECT_EQ(label_for(5), "Model 0 / Of8 0");
   EXPECT_THAT(losses_, IsEmpty());
   EXPECT_EQ(label_for(9), "graph 1 (2 nodes) / a 0");
-  EXPECT_THAT(losses_, ElementsAre("2 activities of graphs that no trace of a capture fits"));
+  EXPECT_THAT(losses_, ElementsAre("2 activities of graphs that none of the traces of captures given fits"));
 }
 
 TEST_F(captures_test, sequences_of_a_capture_are_in_the_name_of_its_file) {
@@ -270,7 +284,8 @@ TEST_F(captures_test, pieces_are_matched_in_the_order_of_their_launches_in_the_p
   EXPECT_THAT(labels(t), ElementsAre("Model 0 / Layer 0", "Model 0 / Layer 0", "Model 0 / Layer 1",
                                      "Model 0 / Layer 1", "Model 0 / Layer 2", "Model 0 / Layer 2",
                                      "graph 1 (2 nodes) / a 0", "graph 1 (2 nodes) / b 1"));
-  EXPECT_THAT(losses(t), ElementsAre("2 activities of graphs that no trace of a capture fits"));
+  EXPECT_THAT(losses(t),
+              ElementsAre("2 activities of graphs that none of the traces of captures given fits"));
 }
 
 TEST_F(captures_test, names_of_kernels_are_compared_where_the_calls_have_them) {

@@ -337,8 +337,9 @@ void labeller::count_losses() {
   lose(
       "activities of graphs with repeated blocks of kernels that are no layers: the model has another number",
       other_count_);
-  lose("activities of graphs that no trace of a capture fits", matches_.unmatched);
-  lose("activities of graphs that several traces of captures fit: none is taken", matches_.ambiguous);
+  lose("activities of graphs that none of the traces of captures given fits", matches_.unmatched);
+  lose("activities of graphs that several of the traces of captures given fit: none is taken",
+       matches_.ambiguous);
   lose("activities of graphs on several streams: no trace of a capture is matched", matches_.branching);
 }
 

@@ -129,7 +129,9 @@ void damage(const report_quality& q, sentences& out) {
       "in layers that are inferred from repeated kernels, not recorded: where a layer begins and what it is "
       "called, the trace doesn't say.");
   out.warn_of(q.positioned_nodes, "graph activity has", "graph activities have",
-              "no layer, only a place in a graph: give the traces of the capture (--captures).");
+              q.captures_given
+                  ? "no layer, only a place in a graph: the traces of captures given lend none."
+                  : "no layer, only a place in a graph: give the traces of the capture (--captures).");
   if (q.lent_nodes > 0) {
     out.say(count(q.lent_nodes) +
             (q.lent_nodes == 1 ? " graph activity has its" : " graph activities have their") +
