@@ -320,7 +320,36 @@ TEST_F(captures_test, the_number_of_modules_in_a_capture_decides_on_inferred_lay
   EXPECT_EQ(labels(read(made)).at(9), "graph 2 (12 nodes) / inferred layer 0 / norm 0");
 }
 
-// --- Errors ----------------------------------------------------------------------------------------------
+// --- Files that can't be read ----------------------------------------------------------------------------
+
+TEST_F(captures_test, a_bad_file_in_a_folder_is_left_out_and_counted) {
+  add("bad.json", "[1, 2");
+  add("good.json", small);
+  add("none.json.gz", "");
+  graph_trace made;
+  made.launch(0, 1, small_kernels);
+  const varve::trace t = read(made);
+  EXPECT_EQ(labels(t).at(0), "Model 0 / Layer 0");
+  ASSERT_EQ(t.losses.size(), 2U);
+  for (const varve::loss& l : t.losses) {
+    EXPECT_THAT(l.what, StartsWith("trace of captures left out: "));
+    EXPECT_EQ(l.count, 1U);
+  }
+  EXPECT_THAT(t.losses[0].what, HasSubstr("the JSON ends here"));
+  EXPECT_EQ(t.losses[0].where, files_.at(0));
+  EXPECT_EQ(t.losses[1].where, files_.at(2));
+}
+
+TEST_F(captures_test, few_bad_files_are_named_and_the_others_counted) {
+  for (int k = 0; k < 20; ++k) {
+    add("bad" + std::to_string(k) + ".json", "[1, 2");
+  }
+  graph_trace made;
+  made.launch(0, 1, {"a"});
+  const names lost = losses(read(made));
+  ASSERT_EQ(lost.size(), 8U + 2U);
+  EXPECT_EQ(lost.at(8), "12 further traces of captures left out: they can't be read");
+}
 
 TEST_F(captures_test, errors_name_the_file) {
   graph_trace made;
@@ -329,7 +358,7 @@ TEST_F(captures_test, errors_name_the_file) {
   EXPECT_THAT(error_of([&] { (void)read(made); }),
               HasSubstr("captures: holds no traces of captures: no .json or .json.gz file"));
   add("bad.json", "[1, 2");
-  EXPECT_THAT(error_of([&] { (void)read(made); }), HasSubstr("captures/bad.json: "));
+  EXPECT_THAT(error_of([&] { (void)read(made, {files_.at(0)}); }), HasSubstr("captures/bad.json: "));
   EXPECT_THAT(error_of([&] { (void)read(made, {path("none")}); }), HasSubstr("none: "));
 }
 
