@@ -55,7 +55,8 @@ struct read_options {
   std::function<void(std::uint64_t, std::uint64_t)> progress;
   /// Traces that were recorded while graphs were captured (vLLM's capture_traces, SGLang's
   /// graph_capture_profile), or folders of them (their .json and .json.gz files): they lend their modules to
-  /// the kernels of replayed graphs.
+  /// the kernels of replayed graphs. A file of a folder that can't be read is left out and counted in the
+  /// losses.
   std::vector<std::string> captures{};
   /// How many layers the model has: layers are inferred from repeated kernels of graphs only where as many
   /// are found. 0: as many as there are modules of some class, or any number where no module is in the

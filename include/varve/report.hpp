@@ -231,8 +231,9 @@ struct report_quality {
   std::int64_t inferred_nodes = 0;    ///< graph activities whose layer is inferred from repeated kernels
   std::int64_t positioned_nodes = 0;  ///< graph activities of which only their place in the graph is known
   std::int64_t graph_launches_without_kernels = 0;
-  std::int64_t graph_launches_short = 0;  ///< with fewer activities than their siblings
-  std::int64_t clipped_ranges = 0;        ///< open at the session's begin or end
+  std::int64_t graph_launches_short = 0;          ///< with fewer activities than their siblings
+  std::int64_t graph_launches_short_by_look = 0;  ///< of these, those whose graph no recorded id tells
+  std::int64_t clipped_ranges = 0;                ///< open at the session's begin or end
   std::int64_t calls_by_operator = 0;  ///< calls whose range was found on another thread, by their operator
   std::int64_t calls_by_forward = 0;   ///< backward calls, by the range around their forward operator
   std::int64_t calls_backward = 0;     ///< backward calls of which no such range is known
@@ -243,6 +244,7 @@ struct report_quality {
   bool steady = false;               ///< the steady view was asked for (analyze_options::steady)
   std::int64_t ramp_passes = 0;      ///< passes that it set apart
   std::int64_t unsized_kinds = 0;    ///< kinds of pass in which it could not tell ramps
+  bool captures_given = false;       ///< traces of graph captures were read too
   bool live_cpu = false;
   std::vector<loss> losses;
   std::vector<collector_status> collectors;

@@ -196,6 +196,7 @@ struct graph_node {
   bool stale = false;  ///< the executable was updated and the match could not be shown
   work declared;       ///< work declared at capture in the innermost range, shared by its nodes
   label_source source = label_source::captured;
+  bool told_by_look = false;  ///< no id was recorded: graph and node are told by what ran, in which order
 };
 
 /// Calls on the host, one column a field.
@@ -371,7 +372,8 @@ struct VARVE_API trace {
   time_ns end = 0;
   time_ns own_overhead = 0;  ///< host time that varve itself took on the engine's threads, estimated
   pass_inference inferred_passes = pass_inference::not_inferred;
-  bool live_cpu = false;  ///< activities ran on the host's own cores: idle measures its scheduler too
+  bool captures_given = false;  ///< traces of graph captures were read beside this one
+  bool live_cpu = false;        ///< activities ran on the host's own cores: idle measures its scheduler too
 
   void add_call(const call& record);
   void add_activity(const activity& record);

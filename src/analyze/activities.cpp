@@ -38,6 +38,7 @@ class attribution {
     for (const graph_launch& l : table_.graph_launches) {
       quality_.graph_launches_without_kernels += l.recorded ? 0 : 1;
       quality_.graph_launches_short += l.is_short ? 1 : 0;
+      quality_.graph_launches_short_by_look += l.is_short && l.by_look ? 1 : 0;
     }
     return std::move(table_);
   }

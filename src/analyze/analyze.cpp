@@ -52,6 +52,7 @@ double attributed_share(const row_table& rows, time_ns in_no_layer) {
 
 void describe_source(const trace& t, report_quality& q) {
   q.inferred_passes = t.inferred_passes;
+  q.captures_given = t.captures_given;
   q.live_cpu = t.live_cpu;
   q.losses = t.losses;
   q.collectors = t.collectors;

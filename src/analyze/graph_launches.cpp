@@ -8,7 +8,8 @@ namespace varve {
 inline namespace v0 {
 namespace analysis {
 
-graph_launch_counter::graph_launch_counter(const call_index& calls, const std::vector<graph_node>& nodes) {
+graph_launch_counter::graph_launch_counter(const call_index& calls, const std::vector<graph_node>& nodes)
+    : nodes_{nodes} {
   for (const std::uint32_t c : calls.graph_launches()) {
     const auto id = static_cast<std::uint32_t>(launches_.size());
     ids_[c] = id;
@@ -37,6 +38,7 @@ void graph_launch_counter::note(std::uint32_t call, std::uint32_t node, activity
   graph_launch& launch = launches_[last_launch_];
   launch.recorded = true;
   launch.whole = launch.whole || kind == activity_kind::graph;
+  launch.by_look = launch.by_look || (node != none && nodes_[node].told_by_look);
   node = node != none ? same_node_[node] : none;
   if (node != none && node_launch_[node] != last_launch_) {
     ++launch.nodes;

@@ -22,6 +22,7 @@ struct graph_launch {
   std::uint32_t same = none;  ///< another launch of the same graph, towards the first
   bool recorded = false;      ///< has activities
   bool whole = false;         ///< one record stands for all of it
+  bool by_look = false;       ///< its graph is told by what ran, not by ids
   bool is_short = false;      ///< fewer nodes than another launch of the same graph
 };
 
@@ -39,6 +40,7 @@ class graph_launch_counter {
  private:
   std::uint32_t graph_of(std::uint32_t launch) noexcept;
 
+  const std::vector<graph_node>& nodes_;
   std::vector<graph_launch> launches_;
   flat_map ids_;                            // call → launches_
   std::vector<std::uint32_t> same_node_;    // the first record with the same id: an update adds records

@@ -18,9 +18,12 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
 
 using names = std::vector<std::string>;
 
@@ -90,6 +93,7 @@ class captures_test : public input_files {
     }
     return out;
   }
+  static std::string table(const varve::trace& t) { return varve::to_table(varve::analyze(t)); }
   std::vector<std::string> files_;
 };
 
@@ -146,7 +150,12 @@ TEST_F(captures_test, a_capture_that_does_not_fit_lends_nothing) {
   made.launch(100, 2, {"gemm", "attention"});
   const varve::trace t = read(made);
   EXPECT_EQ(labels(t).at(0), "graph 1 (6 nodes) / gemm 0");
-  EXPECT_THAT(losses(t), ElementsAre("8 activities of graphs that no trace of a capture fits"));
+  EXPECT_THAT(losses(t),
+              ElementsAre("8 activities of graphs that none of the traces of captures given fits"));
+  EXPECT_THAT(table(t),
+              AllOf(HasSubstr("8 graph activities have no layer, only a place in a graph: the traces "
+                              "of captures given lend none."),
+                    Not(HasSubstr("--captures"))));
 }
 
 TEST_F(captures_test, what_ran_at_once_was_not_captured) {
@@ -185,15 +194,20 @@ class sized_captures_test : public captures_test {
     made.launch(10, 1, {"a", "b"});
     const varve::trace t = read(made);
     losses_ = losses(t);
+    table_ = table(t);
     return labels(t).at(0);
   }
   names losses_;
+  std::string table_;
 };
 
 TEST_F(sized_captures_test, of_unknown_size_several_are_ambiguous) {
   EXPECT_EQ(label_for(0), "graph 1 (2 nodes) / a 0");
-  EXPECT_THAT(losses_,
-              ElementsAre("2 activities of graphs that several traces of captures fit: none is taken"));
+  EXPECT_THAT(
+      losses_,
+      ElementsAre("2 activities of graphs that several of the traces of captures given fit: none is taken"));
+  EXPECT_THAT(table_,
+              AllOf(HasSubstr("the traces of captures given lend none."), Not(HasSubstr("--captures"))));
 }
 
 TEST_F(sized_captures_test, the_smallest_that_holds_the_tokens_of_the_pass_is_taken) {
@@ -202,7 +216,7 @@ TEST_F(sized_captures_test, the_smallest_that_holds_the_tokens_of_the_pass_is_ta
   EXPECT_EQ(label_for(5), "Model 0 / Of8 0");
   EXPECT_THAT(losses_, IsEmpty());
   EXPECT_EQ(label_for(9), "graph 1 (2 nodes) / a 0");
-  EXPECT_THAT(losses_, ElementsAre("2 activities of graphs that no trace of a capture fits"));
+  EXPECT_THAT(losses_, ElementsAre("2 activities of graphs that none of the traces of captures given fits"));
 }
 
 TEST_F(captures_test, sequences_of_a_capture_are_in_the_name_of_its_file) {
@@ -270,7 +284,8 @@ TEST_F(captures_test, pieces_are_matched_in_the_order_of_their_launches_in_the_p
   EXPECT_THAT(labels(t), ElementsAre("Model 0 / Layer 0", "Model 0 / Layer 0", "Model 0 / Layer 1",
                                      "Model 0 / Layer 1", "Model 0 / Layer 2", "Model 0 / Layer 2",
                                      "graph 1 (2 nodes) / a 0", "graph 1 (2 nodes) / b 1"));
-  EXPECT_THAT(losses(t), ElementsAre("2 activities of graphs that no trace of a capture fits"));
+  EXPECT_THAT(losses(t),
+              ElementsAre("2 activities of graphs that none of the traces of captures given fits"));
 }
 
 TEST_F(captures_test, names_of_kernels_are_compared_where_the_calls_have_them) {
@@ -305,7 +320,36 @@ TEST_F(captures_test, the_number_of_modules_in_a_capture_decides_on_inferred_lay
   EXPECT_EQ(labels(read(made)).at(9), "graph 2 (12 nodes) / inferred layer 0 / norm 0");
 }
 
-// --- Errors ----------------------------------------------------------------------------------------------
+// --- Files that can't be read ----------------------------------------------------------------------------
+
+TEST_F(captures_test, a_bad_file_in_a_folder_is_left_out_and_counted) {
+  add("bad.json", "[1, 2");
+  add("good.json", small);
+  add("none.json.gz", "");
+  graph_trace made;
+  made.launch(0, 1, small_kernels);
+  const varve::trace t = read(made);
+  EXPECT_EQ(labels(t).at(0), "Model 0 / Layer 0");
+  ASSERT_EQ(t.losses.size(), 2U);
+  for (const varve::loss& l : t.losses) {
+    EXPECT_THAT(l.what, StartsWith("trace of captures left out: "));
+    EXPECT_EQ(l.count, 1U);
+  }
+  EXPECT_THAT(t.losses[0].what, HasSubstr("the JSON ends here"));
+  EXPECT_EQ(t.losses[0].where, files_.at(0));
+  EXPECT_EQ(t.losses[1].where, files_.at(2));
+}
+
+TEST_F(captures_test, few_bad_files_are_named_and_the_others_counted) {
+  for (int k = 0; k < 20; ++k) {
+    add("bad" + std::to_string(k) + ".json", "[1, 2");
+  }
+  graph_trace made;
+  made.launch(0, 1, {"a"});
+  const names lost = losses(read(made));
+  ASSERT_EQ(lost.size(), 8U + 2U);
+  EXPECT_EQ(lost.at(8), "12 further traces of captures left out: they can't be read");
+}
 
 TEST_F(captures_test, errors_name_the_file) {
   graph_trace made;
@@ -314,7 +358,7 @@ TEST_F(captures_test, errors_name_the_file) {
   EXPECT_THAT(error_of([&] { (void)read(made); }),
               HasSubstr("captures: holds no traces of captures: no .json or .json.gz file"));
   add("bad.json", "[1, 2");
-  EXPECT_THAT(error_of([&] { (void)read(made); }), HasSubstr("captures/bad.json: "));
+  EXPECT_THAT(error_of([&] { (void)read(made, {files_.at(0)}); }), HasSubstr("captures/bad.json: "));
   EXPECT_THAT(error_of([&] { (void)read(made, {path("none")}); }), HasSubstr("none: "));
 }
 

@@ -197,6 +197,34 @@ TEST(table_depth, says_what_the_blocks_are_made_of) {
               Not(HasSubstr("\n  blocks")));  // two are none
 }
 
+// All time is of three kernels of one name: places in the graph, each 10 of 30 ms.
+TEST(table_depth, places_in_a_graph_are_no_blocks) {
+  using varve::range_kind;
+  layers all{30000};
+  const std::uint32_t top = all.add("graph 1 (3 nodes)", varve::no_index, 30000, varve::none, range_kind::op);
+  for (std::int32_t i = 0; i < 3; ++i) {
+    all.add("gemm_qkv", i, 10000, top, range_kind::op);
+  }
+  EXPECT_THAT(varve::to_table(all.get()), Not(HasSubstr("3 × gemm_qkv")));
+  // Neither those in an inferred layer.
+  all = layers{30000};
+  const std::uint32_t graph =
+      all.add("graph 12 (9 nodes)", varve::no_index, 30000, varve::none, range_kind::op);
+  const std::uint32_t layer = all.add("inferred layer", 0, 30000, graph);
+  for (std::int32_t i = 0; i < 3; ++i) {
+    all.add("gemm_qkv", i, 10000, layer, range_kind::op);
+  }
+  EXPECT_THAT(varve::to_table(all.get()), Not(HasSubstr("3 × gemm_qkv")));
+  // Numbered ops below anything else may be.
+  all = layers{30000};
+  const std::uint32_t other =
+      all.add("graph 1 (3 parts)", varve::no_index, 30000, varve::none, range_kind::op);
+  for (std::int32_t i = 0; i < 3; ++i) {
+    all.add("gemm_qkv", i, 10000, other, range_kind::op);
+  }
+  EXPECT_THAT(varve::to_table(all.get()), HasSubstr("3 × gemm_qkv"));
+}
+
 TEST(table_depth, is_no_limit_to_what_the_filter_finds) {
   varve::table_options options = rows_only();
   options.filter = "linear";

@@ -440,6 +440,23 @@ TEST(table, names_each_doubt_where_there_is_one_and_only_then) {
   }
 }
 
+TEST(table, tells_short_launches_by_ids_from_those_that_look_short) {
+  const auto text = [](std::int64_t all, std::int64_t by_look) {
+    varve::report r = small_report();
+    r.quality.graph_launches_short = all;
+    r.quality.graph_launches_short_by_look = by_look;
+    return varve::to_table(r);
+  };
+  const char* const firm = "have fewer activities than others of the same graph: some records are missing.";
+  const char* const guess =
+      "look like incomplete launches of another graph (records may be missing): idle time after them";
+  EXPECT_THAT(text(5, 0), AllOf(HasSubstr(std::string{"5 graph launches "} + firm), Not(HasSubstr(guess))));
+  EXPECT_THAT(text(5, 5), AllOf(HasSubstr(std::string{"5 graph launches "} + guess), Not(HasSubstr(firm))));
+  EXPECT_THAT(text(5, 2), AllOf(HasSubstr(std::string{"3 graph launches "} + firm),
+                                HasSubstr(std::string{"2 graph launches "} + guess)));
+  EXPECT_THAT(text(0, 9), AllOf(Not(HasSubstr(firm)), Not(HasSubstr(guess))));  // of none
+}
+
 TEST(table, says_where_the_records_come_from) {
   varve::report r = small_report();
   r.quality.clock_error = 1200;

@@ -251,6 +251,7 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("positioned_nodes", q.positioned_nodes);
   a("graph_launches_without_kernels", q.graph_launches_without_kernels);
   a("graph_launches_short", q.graph_launches_short);
+  a("graph_launches_short_by_look", q.graph_launches_short_by_look);
   a("clipped_ranges", q.clipped_ranges);
   a("calls_by_operator", q.calls_by_operator);
   a("calls_by_forward", q.calls_by_forward);
@@ -261,6 +262,7 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("steady", q.steady);
   a("ramp_passes", q.ramp_passes);
   a("unsized_kinds", q.unsized_kinds);
+  a("captures_given", q.captures_given);
   a("live_cpu", q.live_cpu);
   a("losses", q.losses);
   a("collectors", q.collectors);

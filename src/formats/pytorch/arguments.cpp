@@ -87,12 +87,10 @@ class reader {
         }
         break;
       case 'c':
-        if (is(key, "correlation")) {
+        if (is(key, "correlation") || is(key, "correlation_id")) {
           take(e.correlation, value);
         } else if (is(key, "context")) {
           take(e.context, value);
-        } else if (is(key, "correlation_id")) {
-          take(e.correlation, value);
         }
         break;
       case 'd':

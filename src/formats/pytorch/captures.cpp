@@ -23,6 +23,7 @@ namespace pytorch {
 namespace {
 
 constexpr std::size_t most_files = 4096;
+constexpr std::size_t most_named = 8;  // files that are left out
 constexpr std::uint64_t largest_size = std::uint64_t{1} << 40U;
 
 /// The number that `text` begins with, taken off it.
@@ -387,12 +388,17 @@ class capture_reader {
   std::vector<std::uint32_t> operators_;  // by node of the file
 };
 
+struct capture_file {
+  std::string path;
+  bool in_folder = false;
+};
+
 /// A file, or the traces in a folder in order of their names.
-void list_files(const std::string& path, std::vector<std::string>& to) {
+void list_files(const std::string& path, std::vector<capture_file>& to) {
   namespace fs = std::filesystem;
   std::error_code failed;
   if (!fs::is_directory(path, failed)) {
-    to.push_back(path);  // what is wrong with it is found out when it is read
+    to.push_back({path, false});  // what is wrong with it is found out when it is read
     return;
   }
   const std::size_t before = to.size();
@@ -403,7 +409,7 @@ void list_files(const std::string& path, std::vector<std::string>& to) {
     };
     std::error_code unknown;
     if (entry->is_regular_file(unknown) && (ends(".json") || ends(".json.gz"))) {
-      to.push_back(entry->path().string());
+      to.push_back({entry->path().string(), true});
     }
     if (to.size() > most_files) {
       input::fail(path, "holds more than 4096 traces of captures");
@@ -415,7 +421,16 @@ void list_files(const std::string& path, std::vector<std::string>& to) {
   if (to.size() == before) {
     input::fail(path, "holds no traces of captures: no .json or .json.gz file");
   }
-  std::sort(to.begin() + static_cast<std::ptrdiff_t>(before), to.end());
+  std::sort(to.begin() + static_cast<std::ptrdiff_t>(before), to.end(),
+            [](const capture_file& a, const capture_file& b) { return a.path < b.path; });
+}
+
+/// `what` of the error without the path that it begins with.
+std::string cause(std::string_view what, const std::string& path) {
+  if (take(what, path)) {
+    (void)take(what, ": ");
+  }
+  return std::string{what};
 }
 
 }  // namespace
@@ -423,13 +438,27 @@ void list_files(const std::string& path, std::vector<std::string>& to) {
 captures read_captures(const read_options& options) {
   captures out;
   out.given = !options.captures.empty();
-  std::vector<std::string> files;
+  std::vector<capture_file> files;
   for (const std::string& path : options.captures) {
     list_files(path, files);
   }
   capture_reader reader{options, out};
-  for (const std::string& file : files) {
-    reader.add(file);
+  std::size_t left_out = 0;
+  for (const capture_file& file : files) {
+    try {
+      reader.add(file.path);
+    } catch (const error& e) {
+      if (!file.in_folder) {
+        throw;
+      }
+      if (++left_out <= most_named) {
+        out.losses.push_back({"trace of captures left out: " + cause(e.what(), file.path), file.path, 1});
+      }
+    }
+  }
+  if (left_out > most_named) {
+    out.losses.push_back(
+        {"further traces of captures left out: they can't be read", "", left_out - most_named});
   }
   return out;
 }

@@ -103,6 +103,7 @@ class finder {
   std::vector<std::uint32_t> fullest_;  // by graph of named nodes: the launch with most activities
 
   std::vector<sequence> sequences_;
+  std::unordered_map<std::uint64_t, std::uint32_t> launches_with_bag_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> sequence_with_hash_;
   std::vector<std::uint32_t> sequence_of_replay_;
   std::vector<std::uint32_t> joined_;  // sequences that made a graph, the longer first
@@ -330,6 +331,7 @@ void finder::add_sequence(std::uint32_t r) {
     s.hash = mixed(s.hash ^ h);
     s.bag += h;
   }
+  ++launches_with_bag_[s.bag ^ mixed(size(s))];
   sequence_of_replay_.resize(out_.replays.size(), none);
   const auto [first, last] = sequence_with_hash_.equal_range(s.hash);
   for (auto found = first; found != last; ++found) {
@@ -422,9 +424,12 @@ bool finder::join_reordered(sequence& s) {
   return true;
 }
 
-// The sequence of one graph alone with less than a tenth left out.
+// The sequence of one graph alone with less than a tenth left out. What repeats is no accident, but a graph.
 bool finder::join_incomplete(sequence& s) {
   const std::size_t n = size(s);
+  if (launches_with_bag_[s.bag ^ mixed(n)] > 1) {
+    return false;
+  }
   // Longer ones, the shortest of them last.
   const auto end = std::partition_point(joined_.begin(), joined_.end(),
                                         [&](std::uint32_t k) { return size(sequences_[k]) > n; });

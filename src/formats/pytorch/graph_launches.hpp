@@ -9,7 +9,8 @@
 // the file. Where the trace names nodes ("graph node id"), these tell graph and node; what has no id in such
 // a launch is the n-th that looks like it. Otherwise two launches are of one graph when they ran the same
 // sequence of (kind, name, launch shape or bytes, stream's rank); or the same ones in another order (branches
-// that one stream shows); or when the shorter sequence is the longer one with less than a tenth left out.
+// that one stream shows); or when the shorter sequence ran once and is the longer one with less than a tenth
+// left out.
 #ifndef VARVE_FORMATS_PYTORCH_GRAPH_LAUNCHES_HPP
 #define VARVE_FORMATS_PYTORCH_GRAPH_LAUNCHES_HPP
 

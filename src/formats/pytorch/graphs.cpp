@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -28,6 +29,21 @@ std::string counted(std::size_t n, const char* one, const char* many) {
   return std::to_string(n) + ' ' + (n == 1 ? one : many);
 }
 
+/// "4, 6, 12, …": the smallest few.
+std::string listed(const std::set<std::size_t>& numbers) {
+  constexpr std::size_t most = 8;
+  std::string out;
+  std::size_t n = 0;
+  for (const std::size_t number : numbers) {
+    out += n == 0 ? "" : ", ";
+    if (++n > most) {
+      return out + "…";
+    }
+    out += std::to_string(number);
+  }
+  return out;
+}
+
 class labeller {
  public:
   labeller(trace& t, const std::vector<std::uint64_t>& graph_of_node, const captures& captured,
@@ -42,6 +58,7 @@ class labeller {
   }
 
   std::string run() {
+    trace_.captures_given = captured_.given;
     for (const loss& l : captured_.losses) {
       trace_.lose(l.what, l.where, l.count);
     }
@@ -104,6 +121,7 @@ class labeller {
   std::uint64_t without_row_ = 0;
   std::uint64_t unsure_ = 0;
   std::uint64_t other_count_ = 0;  // activities in blocks that are not as many as the layers
+  std::set<std::size_t> other_counts_;
 };
 
 void labeller::infer_layers() {
@@ -154,7 +172,10 @@ void labeller::place_all() {
     if (placements_[placed].capture.graph == none && repeats_[at.graph]) {
       const bool fits = has_layers_[at.graph];
       layers_used_[at.graph] = fits;
-      other_count_ += fits ? 0 : at.last - at.first;
+      if (!fits) {
+        other_count_ += at.last - at.first;
+        other_counts_.insert(repeats_[at.graph]->count);
+      }
     }
     for (std::size_t k = at.first; k < at.last; ++k) {
       const std::uint32_t position = launches_.positions[k];
@@ -232,6 +253,7 @@ graph_node labeller::make_node(placement& p, std::uint32_t position, bool& in_ro
   const replayed_graph& graph = launches_.graphs[p.graph];
   graph_node node;
   node.id = graph.positions[position].id;
+  node.told_by_look = !graph.named_nodes;
   if (p.capture.graph != none) {
     const captured_node& lent = captured_.nodes[captured_.graphs[p.capture.graph].first + position];
     if (sure && lent.label != none) {
@@ -323,7 +345,7 @@ std::uint32_t labeller::short_name(std::uint32_t name) {
 }
 
 void labeller::count_losses() {
-  const auto lose = [&](const char* what, std::uint64_t count) { trace_.lose(what, where_, count); };
+  const auto lose = [&](std::string_view what, std::uint64_t count) { trace_.lose(what, where_, count); };
   lose("graph launches that ran their nodes in another order than others: nodes told by their names",
        launches_.reordered);
   lose("graph launches that may be incomplete ones of several graphs: each taken as a graph of its own",
@@ -332,11 +354,13 @@ void labeller::count_losses() {
   lose("activities of incomplete graph launches that may be one node or another: in their graph's row alone",
        unsure_);
   lose("activities of graphs without a row of their own: more than 20000 places", without_row_);
-  lose(
-      "activities of graphs with repeated blocks of kernels that are no layers: the model has another number",
-      other_count_);
-  lose("activities of graphs that no trace of a capture fits", matches_.unmatched);
-  lose("activities of graphs that several traces of captures fit: none is taken", matches_.ambiguous);
+  lose("activities without inferred layers: kernels repeat in blocks (" + listed(other_counts_) +
+           "), but not as often as the model has layers (" +
+           listed({layer_counts_.begin(), layer_counts_.end()}) + ')',
+       other_count_);
+  lose("activities of graphs that none of the traces of captures given fits", matches_.unmatched);
+  lose("activities of graphs that several of the traces of captures given fit: none is taken",
+       matches_.ambiguous);
   lose("activities of graphs on several streams: no trace of a capture is matched", matches_.branching);
 }
 

@@ -57,7 +57,7 @@ bool is_a(json::value& value, T& out) {
 
 /// An element of an array. A comma before the closing bracket makes that look like one.
 inline json::value element(simdjson::simdjson_result<json::value> result) {
-  json::value value = need(std::move(result));
+  json::value value = need(result);
   if (value.raw_json_token().front() == ']') {
     throw refused{refusal::damaged};
   }

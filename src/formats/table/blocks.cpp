@@ -20,6 +20,14 @@ constexpr double most_of = 0.5;
 
 double gpu_time(const row& r) { return static_cast<double>(r.inclusive.gpu_time); }
 
+/// Whether it is a replayed graph as traces are read: "graph 1 (339 nodes)". Ops below it are kernels by
+/// place.
+bool is_graph(const row& r) noexcept {
+  const std::string_view label = r.label;
+  return r.kind == range_kind::op && r.index == no_index && label.starts_with("graph ") &&
+         (label.ends_with(" nodes)") || label.ends_with(" node)"));
+}
+
 /// Rows below one row that have one label.
 struct siblings {
   std::size_t level = 0;
@@ -57,25 +65,30 @@ blocks find(const std::vector<row>& rows, const std::vector<siblings>& groups, d
 
 blocks find_blocks(const std::vector<row>& rows, const std::vector<std::size_t>& members) {
   constexpr std::size_t top = static_cast<std::size_t>(-1);
-  std::unordered_map<std::size_t, std::size_t> levels;
+  struct place {
+    std::size_t level = 0;
+    bool in_graph = false;
+  };
+  std::unordered_map<std::size_t, place> known;
   std::map<std::pair<std::size_t, std::string_view>, std::size_t> places;
   std::vector<siblings> groups;
   double whole = 0;
   for (const std::size_t i : members) {
     const row& r = rows[i];
-    const auto above = r.parent < i ? levels.find(r.parent) : levels.end();
-    const bool is_root = above == levels.end();
-    const std::size_t level = is_root ? 1 : above->second + 1;
-    levels.emplace(i, level);
+    const auto above = r.parent < i ? known.find(r.parent) : known.end();
+    const bool is_root = above == known.end();
+    const std::size_t level = is_root ? 1 : above->second.level + 1;
+    const bool in_graph = is_graph(r) || (!is_root && above->second.in_graph);
+    known.emplace(i, place{level, in_graph});
     whole += is_root ? gpu_time(r) : 0;
-    if (r.index == no_index) {
+    if (r.index == no_index || (in_graph && r.kind == range_kind::op)) {
       continue;
     }
-    const auto [place, added] = places.try_emplace({is_root ? top : r.parent, r.label}, groups.size());
+    const auto [entry, added] = places.try_emplace({is_root ? top : r.parent, r.label}, groups.size());
     if (added) {
       groups.push_back({level, 0, {}});
     }
-    siblings& group = groups[place->second];
+    siblings& group = groups[entry->second];
     group.time += gpu_time(r);
     group.rows.push_back(i);
   }

@@ -19,7 +19,8 @@ struct blocks {
 };
 
 /// Of the rows at `members`, the highest level at which three or more with one label and different indices
-/// stand below the same row, and these together have more than half of the GPU time. Layers count before ops.
+/// stand below the same row, and these together have more than half of the GPU time. Layers count before ops;
+/// kernels that are told by their place in a graph are no blocks.
 blocks find_blocks(const std::vector<row>& rows, const std::vector<std::size_t>& members);
 
 /// How many blocks there are, their share of `whole`, and what parts share their time: "24 × DecoderLayer of

@@ -129,7 +129,9 @@ void damage(const report_quality& q, sentences& out) {
       "in layers that are inferred from repeated kernels, not recorded: where a layer begins and what it is "
       "called, the trace doesn't say.");
   out.warn_of(q.positioned_nodes, "graph activity has", "graph activities have",
-              "no layer, only a place in a graph: give the traces of the capture (--captures).");
+              q.captures_given
+                  ? "no layer, only a place in a graph: the traces of captures given lend none."
+                  : "no layer, only a place in a graph: give the traces of the capture (--captures).");
   if (q.lent_nodes > 0) {
     out.say(count(q.lent_nodes) +
             (q.lent_nodes == 1 ? " graph activity has its" : " graph activities have their") +
@@ -137,8 +139,12 @@ void damage(const report_quality& q, sentences& out) {
   }
   out.warn_of(q.graph_launches_without_kernels, "graph launch has", "graph launches have",
               "no activities in the trace: that time is called unrecorded, and layers lack it.");
-  out.warn_of(q.graph_launches_short, "graph launch has", "graph launches have",
+  const std::int64_t by_look = std::min(q.graph_launches_short, q.graph_launches_short_by_look);
+  out.warn_of(q.graph_launches_short - by_look, "graph launch has", "graph launches have",
               "fewer activities than others of the same graph: some records are missing.");
+  out.warn_of(by_look, "graph launch looks like an incomplete launch",
+              "graph launches look like incomplete launches",
+              "of another graph (records may be missing): idle time after them counts as unrecorded.");
   out.warn_of(q.clipped_ranges, "range was", "ranges were",
               "open when the recording began or ended: cut there.");
   for (const loss& l : q.losses) {
