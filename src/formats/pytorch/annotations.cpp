@@ -52,6 +52,7 @@ void annotations::add(trace& t, std::uint32_t name, bool is_module, std::uint16_
 }
 
 void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& losses) {
+  losses.add(lost::slow_rule, rules_.given_up());
   list_.sort();
   settle_passes(t, list_, slack);
   t.inferred_passes = infer_passes(t, list_, shift, slack);
