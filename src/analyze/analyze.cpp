@@ -62,6 +62,7 @@ void describe_source(const trace& t, report_quality& q) {
     constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
     return static_cast<std::int64_t>(std::min(n, most));
   };
+  q.inferred_prefills = number(t.inferred_prefills);
   q.calls_by_operator = number(t.elsewhere.by_operator);
   q.calls_by_forward = number(t.elsewhere.by_forward);
   q.calls_backward = number(t.elsewhere.backward);

@@ -258,6 +258,7 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("calls_by_pass", q.calls_by_pass);
   a("implicit_pass", q.implicit_pass);
   a("inferred_passes", q.inferred_passes);
+  a("inferred_prefills", q.inferred_prefills);
   a("steady", q.steady);
   a("ramp_passes", q.ramp_passes);
   a("unsized_kinds", q.unsized_kinds);
