@@ -245,6 +245,7 @@ struct report_quality {
   bool steady = false;             ///< the steady view was asked for (analyze_options::steady)
   std::int64_t ramp_passes = 0;    ///< passes that it set apart
   std::int64_t unsized_kinds = 0;  ///< kinds of pass in which it could not tell ramps
+  std::vector<std::string> unsized_names;  ///< of the first eight of these kinds
   bool live_cpu = false;
   std::vector<loss> losses;
   std::vector<collector_status> collectors;

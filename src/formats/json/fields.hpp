@@ -262,6 +262,7 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("steady", q.steady);
   a("ramp_passes", q.ramp_passes);
   a("unsized_kinds", q.unsized_kinds);
+  a("unsized_names", q.unsized_names);
   a("live_cpu", q.live_cpu);
   a("losses", q.losses);
   a("collectors", q.collectors);
