@@ -104,6 +104,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   quality.steady = options.steady;
   quality.ramp_passes = marks.ramps.passes;
   quality.unsized_kinds = marks.ramps.unsized_kinds;
+  quality.unsized_names = marks.unsized_names;
   out.operators = tabulate_operators(t);
 
   call_index calls{t};

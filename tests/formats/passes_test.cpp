@@ -416,7 +416,25 @@ TEST_F(steady, sets_apart_other_batches_and_the_first_pass_after_a_change) {
   EXPECT_EQ(r.quality.unsized_kinds, 1);  // one prefill alone
   const std::string table = varve::to_table(r);
   EXPECT_THAT(table, HasSubstr("Steady view: 4 passes are apart as \"(ramp)\""));
-  EXPECT_THAT(table, HasSubstr("1 kind of pass carries no batch, or none that repeats"));
+  EXPECT_THAT(table, HasSubstr("1 kind of pass (prefill) carries no batch that repeats: "));
+}
+
+TEST_F(steady, names_the_first_eight_kinds_in_which_it_cannot_tell) {
+  std::vector<std::string> dummies{"execute_new_0_cached_4", "execute_new_1_cached_4"};
+  EXPECT_THAT(varve::to_table(of(dummies)),
+              HasSubstr("2 kinds of pass (cached, new and cached) carry no batch that repeats: "));
+  varve::analyze_options options;
+  options.steady = true;
+  varve::read_options rules;
+  rules.rules.emplace_back();
+  rules.rules.back().pattern = "^kind (\\w+)$";
+  for (int i = 0; i < 9; ++i) {
+    annotation("kind " + std::string(1, static_cast<char>('a' + i)), 10 * i, 10 * i + 10);
+  }
+  const varve::report r = varve::analyze(read(rules), options);
+  EXPECT_EQ(r.quality.unsized_kinds, 9);
+  EXPECT_THAT(r.quality.unsized_names, ElementsAre("a", "b", "c", "d", "e", "f", "g", "h"));
+  EXPECT_THAT(varve::to_table(r), HasSubstr("9 kinds of pass (a, b, c, d, e, f, g, h, …) carry no batch"));
 }
 
 TEST_F(steady, changes_nothing_where_it_cannot_tell) {
@@ -431,6 +449,7 @@ TEST_F(steady, changes_nothing_where_it_cannot_tell) {
   const varve::report unmarked = of({"no pass"});
   EXPECT_TRUE(unmarked.quality.implicit_pass);
   EXPECT_EQ(unmarked.quality.unsized_kinds, 1);
+  EXPECT_THAT(unmarked.quality.unsized_names, ElementsAre("(trace)"));
 }
 
 TEST_F(steady, of_batches_that_are_as_common_the_larger_is_the_usual_one) {
