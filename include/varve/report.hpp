@@ -241,10 +241,13 @@ struct report_quality {
   bool implicit_pass = false;      ///< no passes marked: the whole trace is taken as one
   pass_inference inferred_passes =
       pass_inference::not_inferred;  ///< passes are not marked but inferred: from what
-  bool steady = false;               ///< the steady view was asked for (analyze_options::steady)
-  std::int64_t ramp_passes = 0;      ///< passes that it set apart
-  std::int64_t unsized_kinds = 0;    ///< kinds of pass in which it could not tell ramps
-  bool captures_given = false;       ///< traces of graph captures were read too
+  std::int64_t inferred_prefills =
+      0;                           ///< of them: first in a call of `generate`, the others in it are decode
+  bool steady = false;             ///< the steady view was asked for (analyze_options::steady)
+  std::int64_t ramp_passes = 0;    ///< passes that it set apart
+  std::int64_t unsized_kinds = 0;  ///< kinds of pass in which it could not tell ramps
+  std::vector<std::string> unsized_names;  ///< of the first eight of these kinds
+  bool captures_given = false;             ///< traces of graph captures were read too
   bool live_cpu = false;
   std::vector<loss> losses;
   std::vector<collector_status> collectors;

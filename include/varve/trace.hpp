@@ -372,6 +372,8 @@ struct VARVE_API trace {
   time_ns end = 0;
   time_ns own_overhead = 0;  ///< host time that varve itself took on the engine's threads, estimated
   pass_inference inferred_passes = pass_inference::not_inferred;
+  /// Inferred passes that count as a prefill since they are the first in a call of `generate`.
+  std::uint64_t inferred_prefills = 0;
   bool captures_given = false;  ///< traces of graph captures were read beside this one
   bool live_cpu = false;        ///< activities ran on the host's own cores: idle measures its scheduler too
 

@@ -63,6 +63,7 @@ void describe_source(const trace& t, report_quality& q) {
     constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
     return static_cast<std::int64_t>(std::min(n, most));
   };
+  q.inferred_prefills = number(t.inferred_prefills);
   q.calls_by_operator = number(t.elsewhere.by_operator);
   q.calls_by_forward = number(t.elsewhere.by_forward);
   q.calls_backward = number(t.elsewhere.backward);
@@ -104,6 +105,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   quality.steady = options.steady;
   quality.ramp_passes = marks.ramps.passes;
   quality.unsized_kinds = marks.ramps.unsized_kinds;
+  quality.unsized_names = marks.unsized_names;
   out.operators = tabulate_operators(t);
 
   call_index calls{t};

@@ -67,6 +67,9 @@ ramps_found find_ramps(const std::vector<sized_pass>& passes) {
     }
     if (count < enough || ramps.size() == kind.size()) {
       ++out.unsized_kinds;
+      if (out.unsized.size() < most_named) {
+        out.unsized.push_back(kind.front());
+      }
       continue;
     }
     for (const std::uint32_t p : ramps) {

@@ -30,10 +30,13 @@ struct sized_pass {
   pass_batch batch{};
 };
 
+inline constexpr std::size_t most_named = 8;
+
 struct ramps_found {
-  std::vector<bool> is_ramp;       ///< by pass; empty when not asked for
-  std::int64_t passes = 0;         ///< that are
-  std::int64_t unsized_kinds = 0;  ///< in which it can't be told
+  std::vector<bool> is_ramp;           ///< by pass; empty when not asked for
+  std::int64_t passes = 0;             ///< that are
+  std::int64_t unsized_kinds = 0;      ///< in which it can't be told
+  std::vector<std::uint32_t> unsized;  ///< the first pass of each of these, of the first most_named
 };
 [[nodiscard]] ramps_found find_ramps(const std::vector<sized_pass>& passes);
 

@@ -209,12 +209,22 @@ std::vector<sized_pass> sized_passes(const trace& t, const structure& s,
   return out;
 }
 
+std::string kind_of(const trace& t, const pass& p) {
+  const range& record = t.ranges[p.range];
+  const std::string_view text =
+      t.strings[record.label < t.labels.size() ? t.labels[record.label].name : none];
+  return text.empty() ? "(unnamed)" : std::string{text};
+}
+
 void read_keys(const trace& t, const analyze_options& options, structure& s) {
   s.keys.push_back({});
   if (s.passes.empty()) {
     s.implicit_pass = true;
-    s.ramps.unsized_kinds = options.steady ? 1 : 0;
     s.keys.push_back({"(trace)", none, {}});
+    if (options.steady) {
+      s.ramps.unsized_kinds = 1;
+      s.unsized_names = {s.keys.back().phase};
+    }
     s.passes.push_back({none, 1, s.window.begin, s.window.end, s.window.end, narrow_none, false});
     for (range_place& place : s.ranges) {
       place.pass = 0;
@@ -229,6 +239,13 @@ void read_keys(const trace& t, const analyze_options& options, structure& s) {
   }
   if (options.steady) {
     s.ramps = find_ramps(sized_passes(t, s, models));
+    for (const std::uint32_t p : s.ramps.unsized) {
+      std::string name = kind_of(t, s.passes[p]);
+      if (models[p] != none) {
+        name.append(" of ").append(t.strings[models[p]]);
+      }
+      s.unsized_names.push_back(std::move(name));
+    }
   }
   std::unordered_map<std::string, std::uint32_t> batches;
   flat_map names;
@@ -250,8 +267,7 @@ void read_keys(const trace& t, const analyze_options& options, structure& s) {
     std::uint32_t& key = ids[pair_key(named, b)];
     if (key == none) {
       key = static_cast<std::uint32_t>(s.keys.size());
-      std::string phase = text.empty() ? "(unnamed)" : std::string{text};
-      s.keys.push_back({phase.append(ramp ? " (ramp)" : ""), models[p], std::move(batch)});
+      s.keys.push_back({kind_of(t, s.passes[p]).append(ramp ? " (ramp)" : ""), models[p], std::move(batch)});
     }
     s.passes[p].key = key;
   }

@@ -73,6 +73,7 @@ struct structure {
   interval window;  ///< of the trace
   bool implicit_pass = false;
   ramps_found ramps;
+  std::vector<std::string> unsized_names;  ///< of kinds of pass in which ramps can't be told
 
   std::uint64_t deep_ranges = 0;
   std::uint64_t broken_ranges = 0;  ///< end before they begin, or name a parent or label that is not there

@@ -23,6 +23,9 @@ class kineto_events : public input_files {
   void module(const std::string& name, int begin, int end, int thread = 51) {
     host("python_function", "nn.Module: " + name, begin, end, thread);
   }
+  void frame(const std::string& name, int begin, int end, int thread = 51) {
+    host("python_function", name, begin, end, thread);
+  }
   /// A launch [at, at + 1) of a kernel [begin, end).
   void launch(int at, int begin, int end, int thread = 51) {
     const std::string id = std::to_string(++launches_);

@@ -93,6 +93,8 @@ TEST_F(marks, the_private_form_gives_tokens_and_the_sum_of_their_squares) {
       // 3 + 5 tokens: 9 + 25 = 34.
       {"execute_context_2(8_34)_generation_4(4)",
        "phase mixed | p.tokens 8 | p.sequences 2 | d.tokens 4 | d.sequences 4"},
+      {"execute_context_2(7_25)_generation_0(0)", "phase prefill | p.tokens 7 | p.sequences 2"},  // 3 + 4
+      {"execute_context_0(0_0)_generation_4(4)", "phase decode | d.tokens 4 | d.sequences 4"},
   });
 }
 
@@ -117,6 +119,11 @@ TEST_F(marks, passes_of_vllm_that_are_not_understood_stay_ops_and_are_counted) {
       {
           "execute_context_1(888)_generation_0",                  // cut
           "execute_context_1(888)_generation_0(0)_lora_2",        // a newer form
+          "execute_context_1(888_788543)_generation_0(0)",        // one request: 888² = 788544
+          "execute_context_1(888_788545)_generation_0(0)",        // likewise
+          "execute_context_2(7_24)_generation_0(0)",              // 7² / 2 = 24.5, at least 25
+          "execute_context_2(7_50)_generation_0(0)",              // more than 7²
+          "execute_context_0(0_1)_generation_4(4)",               // of none
           "execute_context_1(888)_generation_0(0_0)",             // squares where nobody put them
           "execute_context_-1(888)_generation_0(0)",              //
           "execute_context_1(9999999999999999)_generation_0(0)",  // 16 digits

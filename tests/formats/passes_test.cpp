@@ -304,6 +304,84 @@ TEST_F(passes, are_inferred_where_times_are_far_from_zero_too) {
   EXPECT_EQ(t.inferred_passes, pass_inference::repeated_annotations);
 }
 
+// Hugging Face's generate(): a prefill, then a token a pass. What is launched between them is its own.
+class generates : public passes {
+ protected:
+  void model(int at) {
+    module("Llama_0", at, at + 40);
+    module("Block_0", at + 1, at + 20);
+    launch(at + 2, at + 3, at + 5);
+    module("Block_1", at + 20, at + 39);
+    launch(at + 22, at + 23, at + 25);
+  }
+  void three_calls(int at) {
+    for (const int call : {at + 5, at + 55, at + 105}) {
+      model(call);
+      launch(call + 41, call + 42, call + 44);  // the next token's choice
+    }
+  }
+};
+
+TEST_F(generates, a_prefill_and_then_decodes_in_each_annotation_of_that_name) {
+  annotation("generate", 0, 160);
+  three_calls(0);
+  annotation("generate", 200, 360);
+  three_calls(200);
+  model(400);  // not in it
+  const varve::trace t = read();
+  EXPECT_EQ(t.inferred_prefills, 2U);
+  const varve::report r = varve::analyze(t);
+  EXPECT_THAT(phases(r), ElementsAre("prefill: 2 passes, 0 sequences, 0 + 0 tokens, 80 us",
+                                     "decode: 4 passes, 0 sequences, 0 + 0 tokens, 160 us",
+                                     "forward: 1 passes, 0 sequences, 0 + 0 tokens, 40 us"));
+  EXPECT_THAT(rows(r), UnorderedElementsAre(": generate × 6", "prefill: Llama 0 / Block 0 × 2",
+                                            "prefill: Llama 0 / Block 1 × 2", "decode: Llama 0 / Block 0 × 4",
+                                            "decode: Llama 0 / Block 1 × 4", "forward: Llama 0 / Block 0 × 1",
+                                            "forward: Llama 0 / Block 1 × 1"));
+  EXPECT_EQ(r.quality.inferred_passes, pass_inference::module_calls);
+  EXPECT_EQ(r.quality.inferred_prefills, 2);
+  EXPECT_THAT(varve::to_table(r), HasSubstr("the first call of the model is taken as the prefill"));
+}
+
+TEST_F(generates, is_found_by_its_frame_too_and_in_one_another_counts_once) {
+  annotation("generate", 0, 360);
+  for (const int at : {1, 181}) {  // both frames are in the one annotation
+    frame("torch/utils/_contextlib.py(115): decorate_context", at, at + 171);
+    frame("/usr/lib/python3/site-packages/transformers/generation/utils.py(2215): generate", at + 1,
+          at + 170);
+    three_calls(at + 5);
+  }
+  EXPECT_THAT(phases(report()), ElementsAre("prefill: 1 passes, 0 sequences, 0 + 0 tokens, 40 us",
+                                            "decode: 5 passes, 0 sequences, 0 + 0 tokens, 200 us"));
+  frame("transformers/generation/utils.py(2215): generate", 0, 160);
+  three_calls(0);
+  const varve::report r = report();
+  EXPECT_THAT(phases(r), ElementsAre("prefill: 1 passes, 0 sequences, 0 + 0 tokens, 40 us",
+                                     "decode: 2 passes, 0 sequences, 0 + 0 tokens, 80 us"));
+  EXPECT_THAT(rows(r), testing::Contains(": generate × 3"));
+  EXPECT_TRUE(r.operators.by_name.empty());  // a frame is none
+}
+
+TEST_F(generates, of_one_token_have_a_prefill_alone) {
+  annotation("generate", 0, 50);
+  model(5);
+  annotation("generate", 100, 150);
+  model(105);
+  EXPECT_THAT(phases(report()), ElementsAre("prefill: 2 passes, 0 sequences, 0 + 0 tokens, 80 us"));
+}
+
+TEST_F(generates, is_no_other_frame) {
+  for (const char* name : {"transformers/generation/utils.py(2215): _sample", "my/utils.py(1): generate",
+                           "mytransformers/generation/utils.py(1): generate", "): generate",
+                           "transformers/generation/utils.py(x): generate"}) {
+    frame(name, 0, 160);
+    three_calls(0);
+    const varve::report r = report();
+    EXPECT_THAT(phases(r), ElementsAre("forward: 3 passes, 0 sequences, 0 + 0 tokens, 120 us")) << name;
+    EXPECT_EQ(r.quality.inferred_prefills, 0);
+  }
+}
+
 // --- Steady -----------------------------------------------------------------------------------------------
 
 class steady : public passes {
@@ -338,7 +416,25 @@ TEST_F(steady, sets_apart_other_batches_and_the_first_pass_after_a_change) {
   EXPECT_EQ(r.quality.unsized_kinds, 1);  // one prefill alone
   const std::string table = varve::to_table(r);
   EXPECT_THAT(table, HasSubstr("Steady view: 4 passes are apart as \"(ramp)\""));
-  EXPECT_THAT(table, HasSubstr("1 kind of pass carries no batch, or none that repeats"));
+  EXPECT_THAT(table, HasSubstr("1 kind of pass (prefill) carries no batch that repeats: "));
+}
+
+TEST_F(steady, names_the_first_eight_kinds_in_which_it_cannot_tell) {
+  std::vector<std::string> dummies{"execute_new_0_cached_4", "execute_new_1_cached_4"};
+  EXPECT_THAT(varve::to_table(of(dummies)),
+              HasSubstr("2 kinds of pass (cached, new and cached) carry no batch that repeats: "));
+  varve::analyze_options options;
+  options.steady = true;
+  varve::read_options rules;
+  rules.rules.emplace_back();
+  rules.rules.back().pattern = "^kind (\\w+)$";
+  for (int i = 0; i < 9; ++i) {
+    annotation("kind " + std::string(1, static_cast<char>('a' + i)), 10 * i, 10 * i + 10);
+  }
+  const varve::report r = varve::analyze(read(rules), options);
+  EXPECT_EQ(r.quality.unsized_kinds, 9);
+  EXPECT_THAT(r.quality.unsized_names, ElementsAre("a", "b", "c", "d", "e", "f", "g", "h"));
+  EXPECT_THAT(varve::to_table(r), HasSubstr("9 kinds of pass (a, b, c, d, e, f, g, h, …) carry no batch"));
 }
 
 TEST_F(steady, changes_nothing_where_it_cannot_tell) {
@@ -353,6 +449,7 @@ TEST_F(steady, changes_nothing_where_it_cannot_tell) {
   const varve::report unmarked = of({"no pass"});
   EXPECT_TRUE(unmarked.quality.implicit_pass);
   EXPECT_EQ(unmarked.quality.unsized_kinds, 1);
+  EXPECT_THAT(unmarked.quality.unsized_names, ElementsAre("(trace)"));
 }
 
 TEST_F(steady, of_batches_that_are_as_common_the_larger_is_the_usual_one) {

@@ -123,7 +123,11 @@ TEST_F(rules, say_what_is_wrong_with_a_pattern) {
   EXPECT_EQ(refusal(std::string(513, 'a')),
             "naming rule \"" + std::string(512, 'a') + "\": is longer than 512 bytes");
   EXPECT_EQ(refusal("(a)\\1"), "naming rule \"(a)\\1\": has a back-reference, which is not supported");
-  EXPECT_EQ(refusal("((a{999}){999}){999}"), "naming rule \"((a{999}){999}){999}\": is too large");
+  EXPECT_EQ(refusal("((a{999}){999}){999}"),
+            "naming rule \"((a{999}){999}){999}\": repeats a part more than 32 times");
+  for (const char* often : {"((a?){1,30}){1,30}d", "((a?){1,30}){1,10}d", "a{33}"}) {
+    EXPECT_THAT(refusal(often), HasSubstr("repeats a part more than 32 times"));
+  }
   varve::read_options options;
   options.rules = {rule("[", kind::phase)};
   EXPECT_THROW((void)varve::read_pytorch(path("not there"), options), varve::error);
@@ -134,6 +138,42 @@ TEST_F(rules, look_at_the_first_512_bytes_and_never_take_exponential_time) {
   annotation(std::string(511, 'a') + "b", 10, 20);
   EXPECT_THAT(ranges({rule("(a*)*b", kind::phase, "found")}),
               ElementsAre("op " + std::string(512, 'a') + "b", "phase found"));
+}
+
+// No rule fits, and finding that out would take seconds for each name: a test that hangs where nothing stops
+// it.
+TEST_F(rules, cannot_be_made_to_search_for_ever) {
+  std::string many_groups;
+  std::string many_parts;
+  std::string many_empty = "(a*";
+  for (int i = 0; i < 100; ++i) {
+    many_groups += "(a?)";
+    many_parts += ".*";
+    many_empty += "()";
+  }
+  for (const std::string& pattern : {many_groups + "d", many_parts + "d", many_empty + ")*d",
+                                     std::string{"((a?){1,32}a*)*d"}, "(" + many_empty + ")*){32}d"}) {
+    for (int i = 100; i < 200; ++i) {
+      annotation(std::to_string(i) + std::string(1000, 'a'), i, i + 1);
+    }
+    varve::read_options options;
+    options.rules = {rule(pattern, kind::phase)};
+    const varve::trace t = read(options);
+    EXPECT_THAT(losses(t),
+                testing::ElementsAre(testing::Pair(
+                    "names that took a naming rule too long to search: taken as not fitting", 100)))
+        << pattern;
+  }
+}
+
+// A name is looked at once, and an ordinary rule is never given up, whatever the names.
+TEST_F(rules, of_the_ordinary_kind_look_at_every_name) {
+  for (int i = 1000; i < 2000; ++i) {
+    annotation(std::string(96, 'a') + std::to_string(i), i, i + 1);
+  }
+  varve::read_options options;
+  options.rules = {rule(R"((\w+) of (\d+)$)", kind::phase)};
+  EXPECT_TRUE(losses(read(options)).empty());
 }
 
 }  // namespace

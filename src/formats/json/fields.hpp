@@ -259,9 +259,11 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("calls_by_pass", q.calls_by_pass);
   a("implicit_pass", q.implicit_pass);
   a("inferred_passes", q.inferred_passes);
+  a("inferred_prefills", q.inferred_prefills);
   a("steady", q.steady);
   a("ramp_passes", q.ramp_passes);
   a("unsized_kinds", q.unsized_kinds);
+  a("unsized_names", q.unsized_names);
   a("captures_given", q.captures_given);
   a("live_cpu", q.live_cpu);
   a("losses", q.losses);

@@ -52,9 +52,10 @@ void annotations::add(trace& t, std::uint32_t name, bool is_module, std::uint16_
 }
 
 void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& losses) {
+  losses.add(lost::slow_rule, rules_.given_up());
   list_.sort();
   settle_passes(t, list_, slack);
-  t.inferred_passes = infer_passes(t, list_, shift, slack);
+  infer_passes(t, list_, shift, slack);
   std::vector<std::uint32_t> open;   // each holds the next
   std::vector<std::size_t> lengths;  // of their paths
   std::uint16_t thread = narrow_none;

@@ -52,7 +52,8 @@ void builder::add(const event& e) {
   } else if (e.kind == category::annotation || e.kind == category::python) {
     const std::uint32_t name = name_of(e.name);
     const std::uint16_t thread = thread_of(e);
-    annotations_.add(trace_, name, e.kind == category::python, thread, when->begin, when->end);
+    annotations_.add(trace_, name, e.kind == category::python && is_module(e.name), thread, when->begin,
+                     when->end);
     if (notes_ != nullptr) {
       note_annotation(name, thread, *when);
     }

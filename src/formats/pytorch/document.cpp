@@ -16,6 +16,9 @@ namespace {
 
 static_assert(input::buffer::padding >= simdjson::SIMDJSON_PADDING);
 
+/// Of frames of Python only calls of modules and of generate() are read.
+bool is_read(std::string_view frame) noexcept { return is_module(frame) || is_generate(frame); }
+
 bool is_step(std::string_view name) noexcept {
   constexpr std::string_view step = "\"ProfilerStep#";
   return name.substr(0, step.size()) == step;
@@ -79,7 +82,7 @@ class walker {
       }
       event e;
       one_event(object, e);
-      if (e.kind == category::python && !is_module(e.name)) {
+      if (e.kind == category::python && !is_read(e.name)) {
         e.kind = category::unread;  // one without a name
       }
       phases_ += e.phase.empty() ? 0U : 1U;
@@ -154,7 +157,7 @@ class walker {
         default:
           break;
       }
-      if (e.kind == category::python && !e.name.empty() && !is_module(e.name)) {
+      if (e.kind == category::python && !e.name.empty() && !is_read(e.name)) {
         e.kind = category::unread;
       }
       if (e.kind == category::operation && is_step(e.name)) {

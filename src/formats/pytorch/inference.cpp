@@ -118,17 +118,17 @@ void settle_passes(trace& t, annotation_list& list, time_ns slack) {
   }
 }
 
-pass_inference infer_passes(trace& t, annotation_list& list, time_ns shift, time_ns slack) {
+void infer_passes(trace& t, annotation_list& list, time_ns shift, time_ns slack) {
   const bool marked = std::any_of(list.all.begin(), list.all.end(), [&](const annotation& a) {
     return list.means(a).kind == range_kind::phase;
   });
   if (marked || list.all.empty()) {
-    return pass_inference::not_inferred;
+    return;
   }
   const std::vector<std::uint32_t> parents = parents_of(list, slack);
-  return infer_from_modules(t, list, parents)              ? pass_inference::module_calls
-         : infer_from_annotations(t, list, parents, shift) ? pass_inference::repeated_annotations
-                                                           : pass_inference::not_inferred;
+  t.inferred_passes = infer_from_modules(t, list, parents)              ? pass_inference::module_calls
+                      : infer_from_annotations(t, list, parents, shift) ? pass_inference::repeated_annotations
+                                                                        : pass_inference::not_inferred;
 }
 
 }  // namespace pytorch

@@ -24,8 +24,8 @@ namespace pytorch {
 void settle_passes(trace& t, annotation_list& list, time_ns slack);
 
 /// Adds passes to a sorted list that has none, if calls of modules or annotations repeat (docs/phases.md has
-/// the rules). `t.calls` have their times, annotations are `shift` earlier.
-pass_inference infer_passes(trace& t, annotation_list& list, time_ns shift, time_ns slack);
+/// the rules), and sets what `t` says of that. `t.calls` have their times, annotations are `shift` earlier.
+void infer_passes(trace& t, annotation_list& list, time_ns shift, time_ns slack);
 
 // --- The parts of infer_passes() ---------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 //
 // Passes from calls of modules.
 #include "formats/pytorch/inference.hpp"
+#include "formats/pytorch/passes.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -20,18 +21,24 @@ bool is_module_call(const annotation_list& list, std::uint32_t i) noexcept {
   return list.means(list.all[i]).form == mark_form::module_call;
 }
 
+bool is_generate_call(const annotation_list& list, std::uint32_t i) noexcept {
+  const mark& means = list.means(list.all[i]);
+  return means.form == mark_form::plain && means.kind == range_kind::op && means.name == generate_name;
+}
+
 /// What stands around the calls of modules.
 struct module_tree {
   const std::vector<std::uint32_t>& parents;
-  std::vector<std::uint32_t> module;  ///< by annotation: innermost call of a module: it, or one around it
-  std::vector<std::uint32_t> root;    ///< likewise, the outermost
-  std::vector<std::uint32_t> top;     ///< the outermost of all annotations
+  std::vector<std::uint32_t> module;    ///< by annotation: innermost call of a module: it, or one around it
+  std::vector<std::uint32_t> root;      ///< likewise, the outermost
+  std::vector<std::uint32_t> top;       ///< the outermost of all annotations
+  std::vector<std::uint32_t> generate;  ///< the outermost call of generate() around it
 };
 
 module_tree read_modules(const annotation_list& list, const std::vector<std::uint32_t>& parents) {
-  module_tree tree{parents, {}, {}, {}};
+  module_tree tree{parents, {}, {}, {}, {}};
   const std::size_t n = list.all.size();
-  for (auto* column : {&tree.module, &tree.root, &tree.top}) {
+  for (auto* column : {&tree.module, &tree.root, &tree.top, &tree.generate}) {
     column->resize(n, none);
   }
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -39,6 +46,10 @@ module_tree read_modules(const annotation_list& list, const std::vector<std::uin
     tree.top[i] = parent == none ? i : tree.top[parent];
     tree.root[i] = parent == none ? none : tree.root[parent];
     tree.module[i] = parent == none ? none : tree.module[parent];
+    tree.generate[i] = parent == none ? none : tree.generate[parent];
+    if (tree.generate[i] == none && is_generate_call(list, i)) {
+      tree.generate[i] = i;
+    }
     if (is_module_call(list, i)) {
       tree.root[i] = tree.root[i] == none ? i : tree.root[i];
       tree.module[i] = i;
@@ -159,6 +170,8 @@ bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::
   if (passes.empty()) {
     return false;
   }
+  const bool generates = std::any_of(passes.begin(), passes.end(),
+                                     [&](const auto& pass) { return tree.generate[pass.first] != none; });
   // One annotation around each call of the model, all of one name: what the program calls a pass.
   std::unordered_set<std::uint32_t> around;
   const std::uint32_t label = list.all[tree.top[passes.front().first]].label;
@@ -169,21 +182,29 @@ bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::
     }
   }
   pass_labels labels{t, list};
-  if (passes.size() > 1 && around.size() == passes.size()) {
+  if (!generates && passes.size() > 1 && around.size() == passes.size()) {
     for (const std::uint32_t i : around) {
       list.all[i].label = labels.of(label, list.labels[label].means.name);
     }
     return true;
   }
-  constexpr const char* kind = "forward";
-  list.labels.push_back(
-      {t.strings.intern(kind), {kind, no_index, range_kind::phase, {}, mark_form::engine_pass}});
-  const auto forward = static_cast<std::uint32_t>(list.labels.size() - 1);
+  const auto pass_label = [&](const char* kind) {
+    list.labels.push_back({t.strings.intern(kind), pass_of(kind)});
+    return static_cast<std::uint32_t>(list.labels.size() - 1);
+  };
+  const std::uint32_t forward = pass_label("forward");
+  const std::uint32_t prefill = generates ? pass_label(VARVE_PREFILL) : none;
+  const std::uint32_t decode = generates ? pass_label(VARVE_DECODE) : none;
   std::vector<annotation> all;  // the passes first: where one and its model take the same time, it is outside
   all.reserve(passes.size() + list.all.size());
+  std::uint32_t last = none;  // call of generate() that a pass was in; the passes of a thread are in order
   for (const auto& [model, end] : passes) {
     const annotation& a = list.all[model];
-    all.push_back({a.begin, end, forward, a.thread});
+    const std::uint32_t generate = tree.generate[model];
+    const bool first = generate != none && generate != last;
+    last = generate;
+    t.inferred_prefills += first ? 1U : 0U;
+    all.push_back({a.begin, end, generate == none ? forward : first ? prefill : decode, a.thread});
   }
   all.insert(all.end(), list.all.begin(), list.all.end());
   list.all.swap(all);

@@ -66,6 +66,8 @@ std::string_view text(lost what) noexcept {
       return "annotations that look like a pass of SGLang, but are not understood: taken as ops";
     case lost::unknown_atom_pass:
       return "annotations that look like a pass of ATOM, but are not understood: taken as ops";
+    case lost::slow_rule:
+      return "names that took a naming rule too long to search: taken as not fitting";
     case lost::invalid_base_time:
       return "invalid baseTimeNanoseconds: times stay relative";
     case lost::invalid_device:

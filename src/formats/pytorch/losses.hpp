@@ -45,6 +45,7 @@ enum class lost : std::uint8_t {
   unknown_vllm_pass,
   unknown_sglang_pass,
   unknown_atom_pass,
+  slow_rule,
   invalid_base_time,
   invalid_device,
   invalid_inputs,

@@ -50,10 +50,27 @@ std::optional<mark> read_dictionary(std::string_view text) {
   return out;
 }
 
+/// "…/transformers/generation/utils.py(2215): generate".
+bool names_generate(std::string_view text) noexcept {
+  constexpr std::string_view last = "): generate";
+  constexpr std::string_view file = "transformers/generation/utils.py(";
+  if (text.size() < last.size() || text.substr(text.size() - last.size()) != last) {
+    return false;
+  }
+  text.remove_suffix(last.size());
+  const std::size_t at = text.rfind(file);
+  return at != std::string_view::npos && (at == 0 || text[at - 1] == '/') &&
+         index_of(text.substr(at + file.size())).has_value();
+}
+
 }  // namespace
 
 bool is_module(std::string_view token) noexcept {
   return !token.empty() && token.front() == '"' && starts_with(token.substr(1), module_prefix);
+}
+
+bool is_generate(std::string_view token) noexcept {
+  return token.size() > 2 && token.back() == '"' && names_generate(token.substr(1, token.size() - 2));
 }
 
 mark read_mark(std::string_view text, bool is_module) {
@@ -68,7 +85,11 @@ mark read_mark(std::string_view text, bool is_module) {
   if (auto layer = read_dictionary(text)) {
     return *std::move(layer);
   }
-  return {std::string{text}, no_index, range_kind::op, {}, mark_form::plain};
+  return {std::string{names_generate(text) ? generate_name : text},
+          no_index,
+          range_kind::op,
+          {},
+          mark_form::plain};
 }
 
 }  // namespace pytorch

@@ -40,6 +40,13 @@ struct mark {
 /// Whether the JSON string `token` names a call of a module: "nn.Module: Linear_3".
 [[nodiscard]] bool is_module(std::string_view token) noexcept;
 
+/// Whether the JSON string `token` names the frame of generate() of Hugging Face's transformers, in a trace
+/// with stacks: "…/transformers/generation/utils.py(2215): generate".
+[[nodiscard]] bool is_generate(std::string_view token) noexcept;
+
+/// What calls of generate() are named, by that frame or by an annotation of the user's.
+inline constexpr std::string_view generate_name = "generate";
+
 /// `text` is an annotation's, or the name of a module's call: "nn.Module: Linear_3" is the layer ("Linear",
 /// 3), an annotation that an engine makes around a pass is that pass (docs/phases.md), any other an op of its
 /// own name.

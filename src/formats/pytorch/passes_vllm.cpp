@@ -23,6 +23,15 @@ struct requests {
 /// Every request has at least one token.
 bool can_be(const requests& r) noexcept { return r.count == 0 ? r.q == 0 : r.q >= r.count; }
 
+/// Squares of a request's tokens add up to least where all have as many, and to most where one has all.
+bool squares_can_be(const requests& r) noexcept {
+  if (r.count == 0) {
+    return r.qq == 0;
+  }
+  const std::int64_t square = r.q * r.q;  // below 10^18
+  return r.qq >= square / r.count + (square % r.count != 0 ? 1 : 0) && r.qq <= square;
+}
+
 std::optional<mark> pass_of_sides(std::string_view text, const requests& context, const requests& generation,
                                   bool detailed) {
   if (!can_be(context) || !can_be(generation)) {
@@ -55,7 +64,7 @@ std::optional<mark> read_native(std::string_view text) {
     in.text("_").sum(c.qq);
   }
   in.text(")_generation_").number(g.count).text("(").number(g.q).text(")");
-  if (!in.done() || (squares && c.qq < c.q)) {
+  if (!in.done() || (squares && !squares_can_be(c))) {
     return not_understood(text, mark_form::unknown_vllm);
   }
   return pass_of_sides(text, c, g, false);
@@ -77,7 +86,7 @@ std::optional<mark> read_detailed(std::string_view text) {
   sums(g);
   // The first number is all tokens; in SGLang patched by TraceLens, all requests.
   const bool adds_up = all == c.q + g.q || all == c.count + g.count;
-  const auto possible = [](const requests& r) { return r.k >= r.q && r.qq >= r.q && r.qk >= r.qq; };
+  const auto possible = [](const requests& r) { return r.k >= r.q && squares_can_be(r) && r.qk >= r.qq; };
   if (!in.done() || !adds_up || !possible(c) || !possible(g)) {
     return not_understood(text, mark_form::unknown_vllm);
   }

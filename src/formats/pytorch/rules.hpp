@@ -9,6 +9,7 @@
 
 #include <varve/io.hpp>
 
+#include <cstdint>
 #include <regex>
 #include <string_view>
 #include <vector>
@@ -24,14 +25,20 @@ class naming_rules {
   explicit naming_rules(const std::vector<naming_rule>& rules);
 
   /// read_mark(), or what the first rule that fits makes of the text.
-  [[nodiscard]] mark read(std::string_view text, bool is_module) const;
+  [[nodiscard]] mark read(std::string_view text, bool is_module);
+  /// Searches that were given up since they take too long: their rule counts as one that does not fit.
+  [[nodiscard]] std::uint64_t given_up() const noexcept { return given_up_; }
 
  private:
   struct compiled {
     naming_rule rule;
     std::regex pattern;
+    std::int64_t states = 0;  ///< at most, of its automaton
+    std::int64_t groups = 0;
   };
   std::vector<compiled> rules_;
+  std::int64_t steps_left_ = 128'000'000;  ///< a few seconds; each search adds what an ordinary one takes
+  std::uint64_t given_up_ = 0;
 };
 
 }  // namespace pytorch

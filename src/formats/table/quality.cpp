@@ -78,14 +78,23 @@ void inference(const report_quality& q, sentences& out) {
         "No passes are marked. They are inferred: an annotation that repeats and holds most launches is "
         "taken as one (--phase-rule names others).");
   }
+  if (q.inferred_prefills > 0) {
+    out.say(
+        "In each call of generate the first call of the model is taken as the prefill, the others as "
+        "decode.");
+  }
   if (q.steady && q.ramp_passes > 0) {
     out.say("Steady view: " + count(q.ramp_passes) + (q.ramp_passes == 1 ? " pass is" : " passes are") +
             " apart as \"(ramp)\": of another batch than most of their kind, or the first after a change.");
   }
   if (q.steady) {
-    out.warn_of(
-        q.unsized_kinds, "kind of pass carries", "kinds of pass carry",
-        "no batch, or none that repeats: whether passes are ramps can't be told, so none is set apart.");
+    std::string names;
+    for (const std::string& name : q.unsized_names) {
+      names += (names.empty() ? " (" : ", ") + printable(name);
+    }
+    names += names.empty() ? "" : q.unsized_kinds > std::ssize(q.unsized_names) ? ", …)" : ")";
+    out.warn_of(q.unsized_kinds, "kind of pass" + names + " carries", "kinds of pass" + names + " carry",
+                "no batch that repeats: whether passes are ramps can't be told, so none is set apart.");
   }
 }
 
