@@ -74,7 +74,7 @@ class captures_test : public input_files {
     std::filesystem::create_directories(path("captures"));
     files_.push_back(write("captures/" + file, text));
   }
-  varve::trace read(const graph_trace& replayed, names captures = {}) {
+  varve::trace read(const graph_trace& replayed, const names& captures = {}) {
     varve::read_options options;
     options.captures = captures.empty() ? names{path("captures")} : captures;
     return varve::read_pytorch(write("replay.json", replayed.text()), options);
