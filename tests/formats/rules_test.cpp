@@ -128,6 +128,10 @@ TEST_F(rules, say_what_is_wrong_with_a_pattern) {
   for (const char* often : {"((a?){1,30}){1,30}d", "((a?){1,30}){1,10}d", "a{33}"}) {
     EXPECT_THAT(refusal(often), HasSubstr("repeats a part more than 32 times"));
   }
+  // 4096 bytes: 128 · 32. A search takes stack for each state.
+  EXPECT_EQ(refusal('(' + std::string(122, 'a') + "){32}"), "");
+  EXPECT_THAT(refusal('(' + std::string(123, 'a') + "){32}"),
+              HasSubstr("is longer than 4096 bytes with its counts written out"));
   varve::read_options options;
   options.rules = {rule("[", kind::phase)};
   EXPECT_THROW((void)varve::read_pytorch(path("not there"), options), varve::error);
@@ -152,7 +156,7 @@ TEST_F(rules, cannot_be_made_to_search_for_ever) {
     many_empty += "()";
   }
   for (const std::string& pattern : {many_groups + "d", many_parts + "d", many_empty + ")*d",
-                                     std::string{"((a?){1,32}a*)*d"}, "(" + many_empty + ")*){32}d"}) {
+                                     std::string{"((a?){1,32}a*)*d"}, "(" + many_empty + ")*){16}d"}) {
     for (int i = 100; i < 200; ++i) {
       annotation(std::to_string(i) + std::string(1000, 'a'), i, i + 1);
     }

@@ -210,8 +210,40 @@ TEST(table, tells_devices_models_and_batches_apart) {
   EXPECT_THAT(text, HasSubstr("device 0, GPU X"));
   EXPECT_THAT(text, HasSubstr("device 1, GPU X"));
   EXPECT_THAT(text, HasSubstr("decode on device 0 · 2 passes"));
-  EXPECT_THAT(text, HasSubstr("decode of draft with decode 16 on device 1 · 2 passes"));
+  EXPECT_THAT(text, HasSubstr("decode of draft on device 1 · 16 sequences · 2 passes"));
   EXPECT_EQ(names(r, rows_only()).size(), 16U);  // six rows, a counted line and a total, twice
+}
+
+// The words of each form that analyze() gives a batch; what is none of these stays as it is.
+TEST(table, says_what_a_batch_is_made_of) {
+  const auto name = [](const char* phase, const char* batch) {
+    varve::report r = small_report();
+    for (varve::phase_row& p : r.phases) {
+      p.phase = phase;
+      p.batch = batch;
+    }
+    const std::string text = varve::to_table(r);
+    const std::size_t at = text.find(phase);
+    return text.substr(at, text.find(" · 2 passes", at) - at);
+  };
+  EXPECT_EQ(name("decode", ""), "decode");
+  EXPECT_EQ(name("decode", "decode 1"), "decode · 1 sequence");
+  EXPECT_EQ(name("decode (ramp)", "decode 16"), "decode (ramp) · 16 sequences");
+  EXPECT_EQ(name("decode", "decode 4×2"), "decode · 4 × 2 tokens");
+  EXPECT_EQ(name("prefill", "prefill 1×10"), "prefill · 1 × 10 tokens");
+  EXPECT_EQ(name("prefill", "prefill 2×1"), "prefill · 2 × 1 token");
+  EXPECT_EQ(name("prefill", "prefill 3 (1000 tokens)"), "prefill · 3 sequences, 1000 tokens");
+  EXPECT_EQ(name("prefill", "prefill 700 tokens"), "prefill · 700 tokens");
+  EXPECT_EQ(name("mixed", "prefill 1×512, decode 16"),
+            "mixed · prefill 1 × 512 tokens + decode 16 sequences");
+  EXPECT_EQ(name("verify", "decode 3×4"), "verify · decode 3 × 4 tokens");
+  EXPECT_EQ(name("decoder", "decode 3"), "decoder · decode 3 sequences");
+  EXPECT_EQ(name("prefill", "prefill 1×512, decode 16"),
+            "prefill · prefill 1 × 512 tokens + decode 16 sequences");
+  for (const char* other : {"decode", "decode x", "decode 1×", "decode 1 (2)", "prefill 1, other",
+                            "decode 1, prefill 1", "4 sequences"}) {
+    EXPECT_EQ(name("decode", other), std::string{"decode · "} + other);
+  }
 }
 
 TEST(table, shows_work_outside_any_pass_in_a_section_of_its_own) {

@@ -21,6 +21,7 @@ namespace input {
 inline constexpr std::size_t longest_pattern = 512;
 inline constexpr std::size_t longest_searched = 512;  ///< bytes of a text that may be looked at
 inline constexpr std::uint64_t most_repeated = 32;
+inline constexpr std::uint64_t longest_written_out = 4096;  ///< bytes × repetitions: below 2 MiB of stack
 
 /// How often counts such as {3,7} can repeat a part: at most the product of all of them, wherever they stand.
 /// Exact up to most_repeated.
@@ -50,6 +51,9 @@ template <class Refuse>
   }
   if (repetitions(pattern) > most_repeated) {
     refuse("repeats a part more than 32 times");
+  }
+  if (pattern.size() * repetitions(pattern) > longest_written_out) {
+    refuse("is longer than 4096 bytes with its counts written out");
   }
   auto flags = std::regex::ECMAScript | std::regex::optimize;
 #if defined(__GLIBCXX__)

@@ -20,7 +20,11 @@ std::string heading(std::string_view text, const style& s);
 /// Where the report comes from, its devices and requests.
 std::string title(const report& r, const style& s);
 
-/// "decode on device 1, model draft": what the rows of a key have in common.
+/// A row's batch in words: "1 × 512 tokens", "prefill 1 × 512 tokens + decode 16 sequences". As it is where
+/// it has another form; reports come from files too.
+std::string batch_name(std::string_view batch, std::string_view phase);
+
+/// "decode of draft on device 1 · 16 sequences": what the rows of a key have in common.
 std::string key_name(const report& r, std::string_view phase, std::string_view model, std::uint32_t device,
                      std::string_view batch);
 

@@ -111,11 +111,11 @@ std::string key_name(const report& r, std::string_view phase, std::string_view m
   if (!model.empty()) {
     out += " of " + printable(model);
   }
-  if (!batch.empty()) {
-    out += " with " + printable(batch);
-  }
   if (r.devices.size() > 1) {
     out += " on device " + std::to_string(device);
+  }
+  if (!batch.empty()) {
+    out += " · " + batch_name(batch, phase);
   }
   return out;
 }
