@@ -11,16 +11,8 @@ namespace pytorch {
 
 namespace {
 
-bool starts(std::string_view text, std::string_view with) noexcept {
-  return text.substr(0, with.size()) == with;
-}
-
-bool ends(std::string_view text, std::string_view with) noexcept {
-  return text.size() >= with.size() && text.substr(text.size() - with.size()) == with;
-}
-
 void drop_prefix(std::string_view& text, std::string_view prefix) noexcept {
-  text.remove_prefix(starts(text, prefix) ? prefix.size() : 0);
+  text.remove_prefix(text.starts_with(prefix) ? prefix.size() : 0);
 }
 
 struct rule {
@@ -107,18 +99,18 @@ category category_of(std::string_view cat) noexcept {
     return category::instant;
   }
   // cuda_runtime, cuda_driver, Runtime, hip_runtime, …
-  return ends(lower, "runtime") || ends(lower, "driver") ? category::call : category::unread;
+  return lower.ends_with("runtime") || lower.ends_with("driver") ? category::call : category::unread;
 }
 
 call_kind kind_of_call(std::string_view name) noexcept {
-  if (starts(name, "hip")) {
+  if (name.starts_with("hip")) {
     name.remove_prefix(3);
     drop_prefix(name, "Ext");
     drop_prefix(name, "Drv");
     drop_prefix(name, "Module");
-  } else if (starts(name, "cuda")) {
+  } else if (name.starts_with("cuda")) {
     name.remove_prefix(4);
-  } else if (starts(name, "cu")) {
+  } else if (name.starts_with("cu")) {
     name.remove_prefix(2);
   } else {
     return call_kind::other;
@@ -126,8 +118,8 @@ call_kind kind_of_call(std::string_view name) noexcept {
   if (name.find("Synchronize") != std::string_view::npos) {
     return call_kind::synchronise;
   }
-  const auto* const found =
-      std::find_if(std::begin(rules), std::end(rules), [&](const rule& r) { return starts(name, r.prefix); });
+  const auto* const found = std::find_if(std::begin(rules), std::end(rules),
+                                         [&](const rule& r) { return name.starts_with(r.prefix); });
   return found != std::end(rules) ? found->kind : call_kind::other;
 }
 

@@ -23,10 +23,6 @@ constexpr std::size_t most_ancestors = 16;                   // operators around
 constexpr std::size_t most_inputs = 8;
 constexpr std::size_t most_nesting = 8;
 
-bool starts(std::string_view text, std::string_view with) noexcept {
-  return text.substr(0, with.size()) == with;
-}
-
 bool holds(std::string_view text, std::string_view part) noexcept {
   return text.find(part) != std::string_view::npos;
 }
@@ -41,13 +37,13 @@ bool is_title(std::string_view name) noexcept {
 bool is_collective_operator(std::string_view name) noexcept {
   constexpr std::string_view words[] = {"all_reduce",     "allreduce",  "all_gather", "allgather",
                                         "reduce_scatter", "all_to_all", "alltoall"};
-  return starts(name, "c10d::") ||
+  return name.starts_with("c10d::") ||
          std::any_of(std::begin(words), std::end(words), [&](auto word) { return holds(name, word); });
 }
 
 /// Operators of these names get their result's tensor before their input's.
 bool has_result_first(std::string_view name) noexcept {
-  return starts(name, "c10d::") && holds(name, "_base");
+  return name.starts_with("c10d::") && holds(name, "_base");
 }
 
 std::int64_t times(std::int64_t a, std::int64_t b) noexcept {

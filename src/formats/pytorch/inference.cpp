@@ -17,7 +17,7 @@ namespace {
 
 /// Annotations of the framework's own, which are no steps however often they come.
 bool is_the_frameworks(const mark& m) noexcept {
-  return starts_with(m.name, "## Call CompiledFxGraph") || starts_with(m.name, "nccl:");
+  return m.name.starts_with("## Call CompiledFxGraph") || m.name.starts_with("nccl:");
 }
 
 bool infer_from_annotations(trace& t, annotation_list& list, const std::vector<std::uint32_t>& parents,

@@ -30,7 +30,7 @@ mark read_layer(std::string_view name, char before_index) {
 /// range of no length gives the outputs; it is no call.
 std::optional<mark> read_dictionary(std::string_view text) {
   constexpr std::string_view head = "{'Module': '";
-  if (!starts_with(text, head)) {
+  if (!text.starts_with(head)) {
     return std::nullopt;
   }
   std::string_view name = text.substr(head.size());
@@ -66,7 +66,7 @@ bool names_generate(std::string_view text) noexcept {
 }  // namespace
 
 bool is_module(std::string_view token) noexcept {
-  return !token.empty() && token.front() == '"' && starts_with(token.substr(1), module_prefix);
+  return !token.empty() && token.front() == '"' && token.substr(1).starts_with(module_prefix);
 }
 
 bool is_generate(std::string_view token) noexcept {

@@ -20,7 +20,7 @@ void set(mark& pass, varve_attribute key, std::int64_t value) {
 
 std::optional<mark> read_profiler_step(std::string_view text) {
   constexpr std::string_view name = "ProfilerStep";
-  if (!starts_with(text, name) || text.substr(name.size(), 1) != "#") {
+  if (!text.starts_with(name) || text.substr(name.size(), 1) != "#") {
     return std::nullopt;
   }
   const auto index = index_of(text.substr(name.size() + 1));
@@ -43,7 +43,7 @@ std::optional<mark> read_capture(std::string_view text) {
       "FULL",   "PIECEWISE",    "EXTEND",          "DECODE",     "MIXED",
       "decode", "prefill",      "mixed_prefill",   "mixed",      "TARGET_VERIFY",
       "IDLE",   "DRAFT_EXTEND", "DRAFT_EXTEND_V2", "DLLM_EXTEND"};
-  if (!starts_with(text, "capture_") ||
+  if (!text.starts_with("capture_") ||
       std::find(std::begin(words), std::end(words), mode) == std::end(words)) {
     return std::nullopt;
   }

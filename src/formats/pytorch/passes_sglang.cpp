@@ -135,7 +135,7 @@ std::optional<mark> read_mode(const step& s) {
 
 std::optional<mark> read_sglang_pass(std::string_view text) {
   constexpr std::string_view head = "step[";
-  if (!starts_with(text, head)) {
+  if (!text.starts_with(head)) {
     return std::nullopt;
   }
   step s;

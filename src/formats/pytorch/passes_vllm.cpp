@@ -115,15 +115,15 @@ std::optional<mark> read_new_cached(std::string_view text) {
 }  // namespace
 
 std::optional<mark> read_vllm_pass(std::string_view text) {
-  if (starts_with(text, "execute_context_")) {
+  if (text.starts_with("execute_context_")) {
     return read_native(text);
   }
-  if (starts_with(text, "execute_new_")) {
+  if (text.starts_with("execute_new_")) {
     return read_new_cached(text);
   }
   std::int64_t number = 0;
   text_scanner in{text};
-  if (starts_with(in.text("execute_").number(number).rest(), "_context_")) {
+  if (in.text("execute_").number(number).rest().starts_with("_context_")) {
     return read_detailed(text);
   }
   std::int64_t height = 0;

@@ -15,10 +15,6 @@ namespace pytorch {
 
 namespace {
 
-bool starts(std::string_view text, std::string_view with) noexcept {
-  return text.substr(0, with.size()) == with;
-}
-
 /// What follows `key` in `text`, up to the first of `ends`; empty where there is no key.
 std::string_view after(std::string_view text, std::string_view key, std::string_view ends) noexcept {
   const std::size_t at = text.find(key);
@@ -56,21 +52,21 @@ row read_row(std::string_view process, std::string_view thread) noexcept {
   }
   row out;
   out.device = after(process, device, " /");
-  out.stream = starts(thread, stream) ? after(thread, stream, " (") : std::string_view{};
+  out.stream = thread.starts_with(stream) ? after(thread, stream, " (") : std::string_view{};
   out.kind = !out.device.empty() && !out.stream.empty() ? row_kind::stream : row_kind::unknown;
   return out;
 }
 
 category category_in_stream(std::string_view name) noexcept {
-  return starts(name, "\"Memcpy")   ? category::copy
-         : starts(name, "\"Memset") ? category::set
-                                    : category::kernel;
+  return name.starts_with("\"Memcpy")   ? category::copy
+         : name.starts_with("\"Memset") ? category::set
+                                        : category::kernel;
 }
 
 call_kind kind_of_named_call(std::string_view name) noexcept {
-  return starts(name, "Memcpy")   ? call_kind::copy
-         : starts(name, "Memset") ? call_kind::set
-                                  : call_kind::launch;
+  return name.starts_with("Memcpy")   ? call_kind::copy
+         : name.starts_with("Memset") ? call_kind::set
+                                      : call_kind::launch;
 }
 
 void read_details(event& e) noexcept {
@@ -112,7 +108,7 @@ bool builder::add_by_row(event e) {
   const std::size_t before = trace_.calls.size();
   add(e);
   if (trace_.calls.size() > before && trace_.calls.kind.back() == call_kind::other &&
-      input::is_string(e.name) && !starts(e.name, "\"cu") && !starts(e.name, "\"hip")) {
+      input::is_string(e.name) && !e.name.starts_with("\"cu") && !e.name.starts_with("\"hip")) {
     trace_.calls.kind.back() = kind_of_named_call(input::inside(e.name));
   }
   return true;

@@ -17,10 +17,6 @@ namespace varve {
 inline namespace v0 {
 namespace pytorch {
 
-inline bool starts_with(std::string_view text, std::string_view with) noexcept {
-  return text.substr(0, with.size()) == with;
-}
-
 /// A whole number that an index can be.
 inline std::optional<std::int32_t> index_of(std::string_view text) noexcept {
   const auto index = whole(text, static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()));
@@ -32,7 +28,7 @@ class text_scanner {
   explicit text_scanner(std::string_view text) : rest_{text} {}
 
   text_scanner& text(std::string_view expected) noexcept {
-    good_ = good_ && starts_with(rest_, expected);
+    good_ = good_ && rest_.starts_with(expected);
     rest_.remove_prefix(good_ ? expected.size() : 0);
     return *this;
   }

@@ -67,12 +67,7 @@ std::string collectives(const report& r, const style& s) {
   for (const collective_row* c : order) {
     rows.push_back(row_of(r, *c));
   }
-  g.measure(rows);
-  g.fit(s.width, longest_name);
-  std::string out = g.head(s) + '\n' + g.rule(s) + '\n';
-  for (const grid_row& one : rows) {
-    out += g.print(one, s) + '\n';
-  }
+  std::string out = g.table(rows, s, longest_name);
   if (order.size() < all) {
     out += s.dim("… " + count(static_cast<std::int64_t>(all - order.size())) + " more collectives") + '\n';
   }

@@ -71,6 +71,17 @@ std::size_t grid::width() const {
   return sum;
 }
 
+std::string grid::table(const std::vector<grid_row>& rows, const style& s, std::size_t longest_name,
+                        std::size_t share) {
+  measure(rows);
+  fit(s.width, longest_name, share);
+  std::string out = head(s) + '\n' + rule(s) + '\n';
+  for (const grid_row& one : rows) {
+    out += print(one, s) + '\n';
+  }
+  return out;
+}
+
 std::string grid::head(const style& s) const {
   std::string out = left(name_title_, name_width_);
   for (std::size_t i = 0; i < states_.size(); ++i) {

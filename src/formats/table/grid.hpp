@@ -37,6 +37,10 @@ class grid {
   /// Columns go until names have `share` % of the line.
   void fit(std::size_t width, std::size_t longest_name, std::size_t share = 35);
 
+  /// Measures, fits and prints these rows below their head.
+  [[nodiscard]] std::string table(const std::vector<grid_row>& rows, const style& s, std::size_t longest_name,
+                                  std::size_t share = 35);
+
   [[nodiscard]] std::string head(const style& s) const;
   [[nodiscard]] std::string rule(const style& s) const;
   [[nodiscard]] std::string print(const grid_row& r, const style& s) const;

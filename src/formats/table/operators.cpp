@@ -191,12 +191,8 @@ std::string operators(const report& r, const table_options& options, const style
       rows.back().cells.push_back(c.cell(l));
     }
   }
-  g.measure(rows);
-  g.fit(s.width, options.by_shape ? longest_shapes : longest_name, options.by_shape ? 45 : 35);
-  std::string out = g.head(s) + '\n' + g.rule(s) + '\n';
-  for (const grid_row& one : rows) {
-    out += g.print(one, s) + '\n';
-  }
+  std::string out =
+      g.table(rows, s, options.by_shape ? longest_shapes : longest_name, options.by_shape ? 45 : 35);
   if (lines.size() < before) {
     out += s.dim("… " + count(static_cast<std::int64_t>(before - lines.size())) + " more rows") + '\n';
   }

@@ -93,12 +93,7 @@ std::string requests(const report& r, const table_options& options, const style&
                      time_or_nothing(q.time_per_output_token), time_or_nothing(q.total)},
                     false});
   }
-  g.measure(rows);
-  g.fit(s.width, longest_name);
-  std::string out = g.head(s) + '\n' + g.rule(s) + '\n';
-  for (const grid_row& one : rows) {
-    out += g.print(one, s) + '\n';
-  }
+  std::string out = g.table(rows, s, longest_name);
   if (rows.size() < r.requests.size()) {
     out +=
         s.dim("… " + count(static_cast<std::int64_t>(r.requests.size() - rows.size())) + " more requests") +
@@ -146,12 +141,7 @@ std::string phases(const report& r, const table_options& options, const style& s
   for (const phase_row* p : order) {
     rows.push_back({"", key_name(r, p->phase, p->model, p->device, p->batch), cells_of(*p), false});
   }
-  g.measure(rows);
-  g.fit(s.width, longest_name);
-  std::string out = g.head(s) + '\n' + g.rule(s) + '\n';
-  for (const grid_row& one : rows) {
-    out += g.print(one, s) + '\n';
-  }
+  std::string out = g.table(rows, s, longest_name);
   if (order.size() < all) {
     out += s.dim("… " + count(static_cast<std::int64_t>(all - order.size())) + " more rows") + '\n';
   }

@@ -64,12 +64,7 @@ std::string devices(const std::vector<const report*>& ranks, const style& s) {
                       false});
     }
   }
-  g.measure(rows);
-  g.fit(s.width, longest_name);
-  std::string out = g.head(s) + '\n' + g.rule(s) + '\n';
-  for (const grid_row& one : rows) {
-    out += g.print(one, s) + '\n';
-  }
+  std::string out = g.table(rows, s, longest_name);
   return out + '\n';
 }
 
@@ -205,12 +200,7 @@ std::string side_by_side(const std::vector<const report*>& ranks, const table_op
       return std::string{};
     }
     grid g{std::string{title}, columns};
-    g.measure(rows);
-    g.fit(s.width, longest_name);
-    std::string out = g.head(s) + '\n' + g.rule(s) + '\n';
-    for (const grid_row& one : rows) {
-      out += g.print(one, s) + '\n';
-    }
+    std::string out = g.table(rows, s, longest_name);
     if (rows.size() < all) {
       out += s.dim("… " + count(static_cast<std::int64_t>(all - rows.size())) + " more rows") + '\n';
     }
