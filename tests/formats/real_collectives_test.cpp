@@ -4,12 +4,13 @@
 // Collectives and work of other threads in traces of real GPUs, against numbers that a script of its own took
 // from the events: sizes from the annotation and operator around the launch, exposed time as what no other
 // kernel's interval covers.
+#include "formats/real_traces.hpp"
+
 #include <varve/io.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <map>
 #include <string>
 
@@ -17,17 +18,8 @@ namespace {
 
 using testing::HasSubstr;
 
-class real_collectives : public testing::Test {
+class real_collectives : public real_traces {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(VARVE_REAL_DATA)) {
-      GTEST_SKIP() << "there are no real traces in " VARVE_REAL_DATA;
-    }
-  }
-  static varve::trace read(const std::string& name) {
-    return varve::read_pytorch(
-        (std::filesystem::path{VARVE_REAL_DATA} / (name + ".pt.trace.json.gz")).string());
-  }
   static const varve::collective_row& of(const varve::report& r, const std::string& name,
                                          const std::string& phase) {
     static const varve::collective_row nothing;

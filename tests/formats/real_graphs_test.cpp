@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Replayed graphs of a real trace. It has no ids of graph nodes; every launch of a graph has all its work.
+#include "formats/real_traces.hpp"
+
 #include <varve/io.hpp>
 #include <varve/report.hpp>
 
@@ -9,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -21,18 +22,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using varve::time_ns;
 
-class real_graphs : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(VARVE_REAL_DATA)) {
-      GTEST_SKIP() << "there are no real traces in " VARVE_REAL_DATA;
-    }
-  }
-};
+using real_graphs = real_traces;
 
 TEST_F(real_graphs, v100_has_two_graphs_of_six_replays_each) {
-  const varve::trace t = varve::read_pytorch(
-      (std::filesystem::path{VARVE_REAL_DATA} / "v100-cuda-graphs.pt.trace.json.gz").string());
+  const varve::trace t = read("v100-cuda-graphs");
   struct launch {
     std::int64_t kernels = 0, copies = 0, sets = 0;
     time_ns kernel_time = 0;

@@ -4,6 +4,8 @@
 // Layers from calls of modules in traces that other people recorded on real GPUs, against values that an
 // independent script computed from the events: kernels by the innermost module around the middle of their
 // launch. And what must hold of any report: rows add up to totals.
+#include "formats/real_traces.hpp"
+
 #include <varve/io.hpp>
 #include <varve/report.hpp>
 
@@ -12,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <ostream>
 #include <string>
@@ -26,12 +27,7 @@ using testing::Pair;
 using testing::UnorderedElementsAre;
 using varve::time_ns;
 
-varve::trace read(const std::string& file) {
-  return varve::read_pytorch(
-      (std::filesystem::path{VARVE_REAL_DATA} / (file + ".pt.trace.json.gz")).string());
-}
-
-bool no_traces() { return !std::filesystem::exists(VARVE_REAL_DATA); }
+using real_modules = real_traces;
 
 /// Kernels of all modules that stand at one place, whatever their indices: those launched in them and in no
 /// deeper module, and with those of deeper ones.
@@ -116,10 +112,7 @@ void expect_24_equal_layers(const std::vector<const varve::row*>& layers) {
   }
 }
 
-TEST(real_modules, qwen_has_24_decoder_layers_of_42_kernels) {
-  if (no_traces()) {
-    GTEST_SKIP() << "there are no real traces in " VARVE_REAL_DATA;
-  }
+TEST_F(real_modules, qwen_has_24_decoder_layers_of_42_kernels) {
   const varve::report r = varve::analyze(read("h100-qwen1.5-0.5b"));
   const std::string layer = "Qwen2Model/Qwen2DecoderLayer";
   EXPECT_THAT(modules_of(r),
@@ -158,10 +151,7 @@ TEST(real_modules, qwen_has_24_decoder_layers_of_42_kernels) {
   EXPECT_EQ(rows_of(r, "Qwen2RMSNorm")[27]->path, "Qwen2Model 0 / Qwen2DecoderLayer 13 / Qwen2RMSNorm 27");
 }
 
-TEST(real_modules, the_transformer_block_is_mostly_attention_and_mlp) {
-  if (no_traces()) {
-    GTEST_SKIP() << "there are no real traces in " VARVE_REAL_DATA;
-  }
+TEST_F(real_modules, the_transformer_block_is_mostly_attention_and_mlp) {
   const varve::report r = varve::analyze(read("h100-transformer-block"));
   const std::string layer = "SimpleTransformerLayer";
   EXPECT_THAT(
@@ -189,10 +179,7 @@ TEST(real_modules, the_transformer_block_is_mostly_attention_and_mlp) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(real_modules, vllm_prefill_has_36_blocks_of_attention_and_experts) {
-  if (no_traces()) {
-    GTEST_SKIP() << "there are no real traces in " VARVE_REAL_DATA;
-  }
+TEST_F(real_modules, vllm_prefill_has_36_blocks_of_attention_and_experts) {
   const varve::trace t = read("b200-vllm-prefill");
   const varve::report r = varve::analyze(t);
   const std::string model = "GptOssForCausalLM";
@@ -323,12 +310,9 @@ key key_of(const Row& r) {
   return {r.phase, r.model, r.device};
 }
 
-class real_sums : public testing::TestWithParam<const char*> {};
+class real_sums : public real_traces, public testing::WithParamInterface<const char*> {};
 
 TEST_P(real_sums, rows_add_up_to_totals) {
-  if (no_traces()) {
-    GTEST_SKIP() << "there are no real traces in " VARVE_REAL_DATA;
-  }
   const varve::trace t = read(GetParam());
   const varve::report r = varve::analyze(t);
   ASSERT_FALSE(r.layers.empty());

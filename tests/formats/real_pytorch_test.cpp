@@ -5,6 +5,8 @@
 // number below is from REFERENCE.md beside the traces (times there in µs with three decimals, here in ns).
 // The sums here are made from the trace's records by the plainest code that can be; then analyze() must
 // agree.
+#include "formats/real_traces.hpp"
+
 #include <varve/io.hpp>
 #include <varve/report.hpp>
 
@@ -12,7 +14,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <ostream>
@@ -351,21 +352,10 @@ void expect_analyzed_alike(const varve::trace& t, const facts& f) {
   }
 }
 
-class real_pytorch : public testing::Test {
- protected:
-  // Nothing is skipped where the folder is: a file that misses there fails its test.
-  void SetUp() override {
-    if (!std::filesystem::exists(VARVE_REAL_DATA)) {
-      GTEST_SKIP() << "there are no real traces in " VARVE_REAL_DATA;
-    }
-  }
-  static varve::trace read(const std::string& file) {
-    return varve::read_pytorch((std::filesystem::path{VARVE_REAL_DATA} / file).string());
-  }
-};
+using real_pytorch = real_traces;
 
 TEST_F(real_pytorch, h100_transformer_block) {
-  const varve::trace t = read("h100-transformer-block.pt.trace.json.gz");
+  const varve::trace t = read("h100-transformer-block");
   facts f{t};
   EXPECT_EQ(f.kernels, 48);
   EXPECT_EQ(f.copies, 0);
@@ -401,7 +391,7 @@ TEST_F(real_pytorch, h100_transformer_block) {
 }
 
 TEST_F(real_pytorch, h100_qwen_whose_first_kernels_were_launched_before_the_window) {
-  const varve::trace t = read("h100-qwen1.5-0.5b.pt.trace.json.gz");
+  const varve::trace t = read("h100-qwen1.5-0.5b");
   facts f{t};
   EXPECT_EQ(f.kernels, 1465);
   EXPECT_EQ(f.copies, 1);
@@ -437,7 +427,7 @@ TEST_F(real_pytorch, h100_qwen_whose_first_kernels_were_launched_before_the_wind
 }
 
 TEST_F(real_pytorch, b200_vllm_prefill_whose_kernels_overlap_on_one_stream) {
-  const varve::trace t = read("b200-vllm-prefill.pt.trace.json.gz");
+  const varve::trace t = read("b200-vllm-prefill");
   facts f{t};
   EXPECT_EQ(f.kernels, 768);
   EXPECT_EQ(f.copies, 161);
@@ -480,7 +470,7 @@ TEST_F(real_pytorch, b200_vllm_prefill_whose_kernels_overlap_on_one_stream) {
 }
 
 TEST_F(real_pytorch, v100_cuda_graphs_on_three_streams) {
-  const varve::trace t = read("v100-cuda-graphs.pt.trace.json.gz");
+  const varve::trace t = read("v100-cuda-graphs");
   facts f{t};
   EXPECT_EQ(f.kernels, 9876);
   EXPECT_EQ(f.copies, 4856);
@@ -517,7 +507,7 @@ TEST_F(real_pytorch, v100_cuda_graphs_on_three_streams) {
 }
 
 TEST_F(real_pytorch, two_ranks_without_device_properties) {
-  const varve::trace t0 = read("two-ranks.rank0.pt.trace.json.gz");
+  const varve::trace t0 = read("two-ranks.rank0");
   facts f0{t0};
   EXPECT_EQ(f0.kernels, 1154);
   EXPECT_EQ(f0.copies, 40);
@@ -553,7 +543,7 @@ TEST_F(real_pytorch, two_ranks_without_device_properties) {
   EXPECT_EQ(t0.devices[0].name, "");
   EXPECT_TRUE(t0.losses.empty());
 
-  const varve::trace t1 = read("two-ranks.rank1.pt.trace.json.gz");
+  const varve::trace t1 = read("two-ranks.rank1");
   facts f1{t1};
   EXPECT_EQ(f1.kernels, 1104);
   EXPECT_EQ(f1.copies, 40);
