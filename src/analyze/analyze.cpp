@@ -106,7 +106,8 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   quality.ramp_passes = marks.ramps.passes;
   quality.unsized_kinds = marks.ramps.unsized_kinds;
   quality.unsized_names = marks.unsized_names;
-  out.operators = tabulate_operators(t);
+  const std::vector<bool> known = operators_of_known_work(t);
+  out.operators = tabulate_operators(t, known);
 
   call_index calls{t};
   row_table rows{t, marks};
@@ -117,7 +118,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   if (activities.devices.empty()) {
     return out;  // nothing in it
   }
-  count_unknown_work(t, activities, rows);
+  count_unknown_work(t, known, activities, rows);
   place_phases(marks, rows);
   const pass_walls walls = read_walls(marks);
   const sweep_result sweep = sweep_devices(t, marks, walls, calls, activities, rows);

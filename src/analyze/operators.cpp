@@ -39,21 +39,15 @@ time_ns length(time_ns begin, time_ns end) noexcept {
   return std::max<time_ns>(0, clamp_time(end) - clamp_time(begin));
 }
 
-/// By operator: its work is known, or that of one around it.
-std::vector<bool> operators_of_known_work(const trace& t) {
-  const operator_columns& o = t.operators;
-  std::vector<bool> known(o.size());
-  for (std::uint32_t i = 0; i < o.size(); ++i) {
-    known[i] = (o.kind[i] < t.operator_kinds.size() && !t.operator_kinds[o.kind[i]].declared.empty()) ||
-               (o.parent[i] < i && known[o.parent[i]]);
-  }
-  return known;
-}
-
 class tabulation {
  public:
-  explicit tabulation(const trace& t)
-      : t_{t}, o_{t.operators}, rows_{t}, launched_(t.operators.size()), memory_{t.memory_events} {}
+  tabulation(const trace& t, const std::vector<bool>& known)
+      : t_{t},
+        known_{known},
+        o_{t.operators},
+        rows_{t},
+        launched_(t.operators.size()),
+        memory_{t.memory_events} {}
 
   operator_tables run() {
     add_activities();
@@ -76,7 +70,6 @@ class tabulation {
 
   /// Rows of what ran on devices, and times of what each operator launched itself.
   void add_activities() {
-    const std::vector<bool> known = operators_of_known_work(t_);
     const activity_columns& a = t_.activities;
     for (std::size_t i = 0; i < a.size(); ++i) {
       operator_sums s;
@@ -86,7 +79,7 @@ class tabulation {
       const std::uint32_t op = i < t_.operator_of_activity.size() ? t_.operator_of_activity[i] : none;
       if (op < o_.size()) {
         add_to(launched_[op], s.launched);
-        add_to(known_time_, known[op] ? s.launched : 0);
+        add_to(known_time_, known_[op] ? s.launched : 0);
       }
     }
   }
@@ -227,6 +220,7 @@ class tabulation {
   void list(const function& f) { rows_.add(f.row, f.sums, f.declared); }
 
   const trace& t_;
+  const std::vector<bool>& known_;
   const operator_columns& o_;
   operator_rows rows_;
   std::vector<time_ns> launched_;  // by operator
@@ -245,12 +239,19 @@ bool is_complete(const operator_columns& o) noexcept {
 
 }  // namespace
 
-void count_unknown_work(const trace& t, const activity_table& activities, row_table& rows) {
-  if (t.operators.size() == 0 || !is_complete(t.operators)) {
-    return;
+std::vector<bool> operators_of_known_work(const trace& t) {
+  const operator_columns& o = t.operators;
+  std::vector<bool> known(is_complete(o) ? o.size() : 0);
+  for (std::uint32_t i = 0; i < known.size(); ++i) {
+    known[i] = (o.kind[i] < t.operator_kinds.size() && !t.operator_kinds[o.kind[i]].declared.empty()) ||
+               (o.parent[i] < i && known[o.parent[i]]);
   }
-  const std::vector<bool> known = operators_of_known_work(t);
-  for (std::size_t pos = 0; pos < activities.size; ++pos) {
+  return known;
+}
+
+void count_unknown_work(const trace& t, const std::vector<bool>& known, const activity_table& activities,
+                        row_table& rows) {
+  for (std::size_t pos = 0; pos < activities.size && !known.empty(); ++pos) {
     const std::uint32_t i = activities.record_at(pos);
     const std::uint32_t op = i < t.operator_of_activity.size() ? t.operator_of_activity[i] : none;
     if (op >= known.size() || !known[op]) {
@@ -260,8 +261,8 @@ void count_unknown_work(const trace& t, const activity_table& activities, row_ta
   }
 }
 
-operator_tables tabulate_operators(const trace& t) {
-  return t.operators.size() != 0 && is_complete(t.operators) ? tabulation{t}.run() : operator_tables{};
+operator_tables tabulate_operators(const trace& t, const std::vector<bool>& known) {
+  return known.empty() ? operator_tables{} : tabulation{t, known}.run();
 }
 
 }  // namespace analysis

@@ -12,15 +12,21 @@
 
 #include <varve/report.hpp>
 
+#include <vector>
+
 namespace varve {
 inline namespace v0 {
 namespace analysis {
 
-/// Rows by falling GPU time, then by falling CPU time.
-[[nodiscard]] operator_tables tabulate_operators(const trace& t);
+/// By operator: its work is known, or that of one around it.
+[[nodiscard]] std::vector<bool> operators_of_known_work(const trace& t);
+
+/// Rows by falling GPU time, then by falling CPU time. `known` is of operators_of_known_work().
+[[nodiscard]] operator_tables tabulate_operators(const trace& t, const std::vector<bool>& known);
 
 /// Adds to the rows what ran in operators of unknown work, or in none.
-void count_unknown_work(const trace& t, const activity_table& activities, row_table& rows);
+void count_unknown_work(const trace& t, const std::vector<bool>& known, const activity_table& activities,
+                        row_table& rows);
 
 }  // namespace analysis
 }  // namespace v0
