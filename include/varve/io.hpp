@@ -48,8 +48,9 @@ struct read_options {
   /// The first that fits decides, before all names that varve knows (docs/phases.md). read_pytorch() throws
   /// varve::error for one that check() refuses.
   std::vector<naming_rule> rules;
-  /// Bytes that a file may hold, or unpack to when it is compressed. Reading takes about 2 bytes of memory
-  /// for each (SECURITY.md has the worst case); 4 GiB − 1 of JSON is the most that can be read.
+  /// Bytes that a file may hold, or unpack to when it is compressed. A well-formed trace is read in pieces,
+  /// in little more memory than its records take; one that must be mended is read as a whole, and may then
+  /// hold 4 GiB − 1 of JSON at most (SECURITY.md has the worst cases).
   std::uint64_t max_unpacked = std::uint64_t{4} << 30U;
   /// Called now and then with bytes done and in all (0: unknown). What it throws ends the reading.
   std::function<void(std::uint64_t, std::uint64_t)> progress;

@@ -10,6 +10,7 @@
 #include "formats/pytorch/captures.hpp"
 #include "formats/pytorch/collectives.hpp"
 #include "formats/pytorch/event.hpp"
+#include "formats/pytorch/kept_texts.hpp"
 #include "formats/pytorch/losses.hpp"
 #include "formats/pytorch/operators.hpp"
 
@@ -28,7 +29,6 @@ namespace varve {
 inline namespace v0 {
 namespace pytorch {
 
-/// Tokens of the events that it is given must outlive it.
 class builder {
  public:
   /// `captured` lends its layers to replayed graphs; `notes`, where given, gets what only a reader of
@@ -121,6 +121,7 @@ class builder {
   time_ns total_ = 0;               // of all durations
   std::int64_t total_bytes_ = 0;
 
+  kept_texts kept_;                                            // keys of the next two
   std::unordered_map<std::string_view, std::uint32_t> names_;  // raw token to string
   struct called {
     std::uint32_t name = none;

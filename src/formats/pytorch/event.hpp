@@ -8,6 +8,7 @@
 #include "formats/pytorch/classify.hpp"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace varve {
@@ -63,14 +64,14 @@ struct event {
 
 /// What stands beside the events.
 struct header {
-  std::string_view base_time;  // baseTimeNanoseconds
-  std::string_view schema;
-  std::string_view cupti;
-  std::string_view runtime;
-  std::string_view driver;
-  std::string_view rank;
-  std::string_view world_size;
-  std::string_view backend;
+  std::string base_time;  // baseTimeNanoseconds
+  std::string schema;
+  std::string cupti;
+  std::string runtime;
+  std::string driver;
+  std::string rank;
+  std::string world_size;
+  std::string backend;
 };
 
 /// One entry of deviceProperties.
