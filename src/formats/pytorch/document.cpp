@@ -41,15 +41,14 @@ class walker {
     rest_ = nullptr;
     json::document document =
         need(parser_.iterate(text.data(), text.size(), text.size() + input::buffer::padding));
-    document_ = &document;
     const json::json_type type = need(document.type());
     if (type != json::json_type::object && type != json::json_type::array) {
       throw refused{refusal::no_trace};
     }
     if (type == json::json_type::object) {
-      root(need(document.get_object()));
+      root(document, need(document.get_object()));
     } else {
-      events(need(document.get_array()));
+      events(document, need(document.get_array()));
       found_ = phases_ > 0;
     }
     if (rest_ == nullptr && document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
@@ -128,7 +127,7 @@ class walker {
     }
   }
 
-  void root(json::object object) {
+  void root(json::document& document, json::object object) {
     for (auto result : object) {
       json::field field = need(std::move(result));
       const char* const key = field.key().raw();
@@ -140,7 +139,7 @@ class walker {
         losses_.add(lost::repeated_key);
       } else if (is_a(value, array)) {
         found_ = true;
-        events(array);
+        events(document, array);
         if (rest_ != nullptr) {
           return;
         }
@@ -148,7 +147,7 @@ class walker {
     }
   }
 
-  void events(json::array array) {
+  void events(json::document& document, json::array array) {
     std::uint64_t count = 0;
     for (auto result : array) {
       json::value value = element(result);
@@ -181,7 +180,7 @@ class walker {
       }
     }
     // Of a piece that is closed at its seam the list may have ended before.
-    const auto next = document_->current_location();
+    const auto next = document.current_location();
     if (seam_ != nullptr && next.error() == simdjson::SUCCESS && next.value_unsafe() < seam_) {
       rest_ = next.value_unsafe();
     }
@@ -252,7 +251,6 @@ class walker {
   const std::function<void(double)>& progress_;
   json::parser parser_;
   std::string_view text_;
-  json::document* document_ = nullptr;
   const char* seam_ = nullptr;
   const char* rest_ = nullptr;  // what follows the list, where that has ended before the seam
   walked out_;
