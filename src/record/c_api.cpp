@@ -5,6 +5,7 @@
 #include <varve/varve.h>
 
 #include "record/copies.hpp"
+#include "record/device_source.hpp"
 #include "record/graph_labels.hpp"
 #include "record/nvtx.hpp"
 #include "record/recording.hpp"
@@ -214,12 +215,14 @@ int varve_version(void) noexcept { return VARVE_VERSION; }
 int varve_arm(void) noexcept {
   activate();
   __atomic_or_fetch(&varve_state_, VARVE_STATE_ARMED, __ATOMIC_RELAXED);
+  built_in_source().arm(false);
   return other_copies().empty() ? 0 : -1;
 }
 
 void varve_disarm(void) noexcept {
   const std::uint32_t state =
       __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_ARMED}, __ATOMIC_RELAXED);
+  built_in_source().disarm();
   if (!is_recording(state)) {
     labels_of_graphs().clear();
   }

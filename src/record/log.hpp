@@ -32,14 +32,21 @@ enum class event : std::uint8_t {
   adopt,       ///< a range of another thread becomes the innermost; payload: its token
   attribute,   ///< head: key. Payload: token. Slot 2: two values
   work,        ///< payload: token. Slots 2, 3: the four counts
-  call_begin,  ///< payload: correlation, kind and captured
-  call_end,    ///< payload: correlation
+  call_begin,  ///< payload: see call_payload(). An alias's head is the correlation that it stands for
+  call_end,    ///< payload: correlation, and whether the call was captured
   activity,    ///< payload: name. Slots 2-4: see host.cpp
   request      ///< payload: request id. Slot 2: name; index and whether it ends
 };
 
 /// Keys of attribute events beyond varve_attribute.
 enum attribute_key : std::uint32_t { key_model = 0x100, key_sequence = 0x101, key_serves = 0x102 };
+
+constexpr std::uint64_t call_captured = std::uint64_t{1} << 40U;
+/// A call inside another: its correlation means the outer call.
+constexpr std::uint64_t call_alias = std::uint64_t{1} << 41U;
+constexpr std::uint64_t call_payload(call_kind kind, std::uint32_t correlation) noexcept {
+  return static_cast<std::uint64_t>(kind) << 32U | correlation;
+}
 
 struct slot {
   std::uint64_t head;

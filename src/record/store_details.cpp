@@ -42,7 +42,7 @@ void store::add_work(const slot* e) {
 }
 
 void store::add_activity(const slot* e) {
-  if (!keep(35)) {
+  if (!keep(bytes_of_activity)) {
     return;
   }
   const std::uint64_t where = rest_of(*e);  // device and stream
