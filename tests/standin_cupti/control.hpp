@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// Drives the stand-in libcupti: a simulated CUDA whose calls make the callbacks and records that CUPTI would make,
-// in good order or in bad. What it does is what we believe of CUPTI; tapes from a GPU correct it.
+// Drives the stand-in libcupti: a simulated CUDA whose calls make the callbacks and records that CUPTI would
+// make, in good order or in bad. What it does is what we believe of CUPTI; tapes from a GPU correct it.
 //
-// State is the process's; tests call reset() between them, with no other thread in a call. All else may be called
-// from any thread and from inside callbacks. A call of the simulated CUDA, in the order in which it happens:
-// callback on entering the runtime function, the same for the driver function inside it, resource callbacks,
-// `inside`, callbacks on leaving, API records. Records of the GPU's work come where `config::order` says.
+// State is the process's; tests call reset() between them, with no other thread in a call. All else may be
+// called from any thread and from inside callbacks. A call of the simulated CUDA, in the order in which it
+// happens: callback on entering the runtime function, the same for the driver function inside it, resource
+// callbacks, `inside`, callbacks on leaving, API records. Records of the GPU's work come where
+// `config::order` says.
 #ifndef VARVE_TESTS_STANDIN_CUPTI_CONTROL_HPP
 #define VARVE_TESTS_STANDIN_CUPTI_CONTROL_HPP
 
@@ -31,7 +32,11 @@ namespace abi = varve::cupti;
 
 // ---- what the library is like -------------------------------------------------------------------------
 
-enum class api { nested, runtime, driver };  ///< which callbacks a call makes: nested is the driver's inside the runtime's
+enum class api {
+  nested,
+  runtime,
+  driver
+};  ///< which callbacks a call makes: nested is the driver's inside the runtime's
 
 /// Where records of the GPU's work come.
 enum class record_order {
@@ -54,22 +59,25 @@ enum class delivery { worker, filler, flush_only };
 enum class exec_clone_graph { own, source, null };
 
 struct config {
-  std::uint32_t version = abi::cuda_13_0 + 1;  ///< from 130100 on a longer kernel record that nobody has declared
-  bool driver = true;                          ///< without one nearly every function returns `unknown`
-  bool other_subscriber = false;               ///< another tool has CUPTI
+  std::uint32_t version =
+      abi::cuda_13_0 + 1;         ///< from 130100 on a longer kernel record that nobody has declared
+  bool driver = true;             ///< without one nearly every function returns `unknown`
+  bool other_subscriber = false;  ///< another tool has CUPTI
   record_order order = record_order::api_first;
   nested_correlation correlation = nested_correlation::shared;
   delivery deliver = delivery::worker;
-  std::size_t records_per_buffer = 0;          ///< a buffer is full with so many; 0: when the next does not fit
-  std::optional<std::uint32_t> shuffle;        ///< seed: records in a buffer, and buffers of a flush, in random order
-  bool names_die_with_buffer = true;           ///< kernels' names are overwritten when the completion callback returns
-  bool callbacks_after_unsubscribe = false;    ///< the last subscriber is still called
-  bool flush_withholds = false;                ///< a flush that isn't forced returns with nothing delivered
-  bool recycle_handles = true;                 ///< handles of destroyed graphs and nodes are used again
+  std::size_t records_per_buffer = 0;  ///< a buffer is full with so many; 0: when the next does not fit
+  std::optional<std::uint32_t>
+      shuffle;                        ///< seed: records in a buffer, and buffers of a flush, in random order
+  bool names_die_with_buffer = true;  ///< kernels' names are overwritten when the completion callback returns
+  bool callbacks_after_unsubscribe = false;  ///< the last subscriber is still called
+  bool flush_withholds = false;              ///< a flush that isn't forced returns with nothing delivered
+  bool recycle_handles = true;               ///< handles of destroyed graphs and nodes are used again
   exec_clone_graph exec_clone = exec_clone_graph::own;
-  std::uint64_t correlation_data = 0;          ///< what `*correlation_data` holds on entering
-  std::uint64_t launch_latency = 2000;         ///< nanoseconds from a call's entry to the start of its work on an idle stream
-  std::uint64_t duration = 1000;               ///< of work that names no times
+  std::uint64_t correlation_data = 0;  ///< what `*correlation_data` holds on entering
+  std::uint64_t launch_latency =
+      2000;  ///< nanoseconds from a call's entry to the start of its work on an idle stream
+  std::uint64_t duration = 1000;  ///< of work that names no times
 };
 
 /// Back to a fresh process, but for client buffers still held: they are forgotten. Ends the worker.
@@ -89,10 +97,10 @@ struct interval {
 /// How any call is made.
 struct call {
   api through = api::nested;
-  std::uint32_t runtime_id = 0;   ///< 0: the function's usual callback id
+  std::uint32_t runtime_id = 0;  ///< 0: the function's usual callback id
   std::uint32_t driver_id = 0;
-  int result = 0;                 ///< not 0: the call fails and makes no work
-  std::function<void()> inside;   ///< run between entering and leaving, on the calling thread
+  int result = 0;                ///< not 0: the call fails and makes no work
+  std::function<void()> inside;  ///< run between entering and leaving, on the calling thread
 };
 
 struct work {
@@ -126,7 +134,8 @@ STANDIN_EXPORT stream create_stream(std::uint32_t device = 0);
 STANDIN_EXPORT void destroy_stream(stream s);
 STANDIN_EXPORT std::uint32_t stream_id(stream s);
 
-STANDIN_EXPORT done launch(stream s, std::string_view name, const launch_shape& shape = {}, const work& w = {});
+STANDIN_EXPORT done launch(stream s, std::string_view name, const launch_shape& shape = {},
+                           const work& w = {});
 STANDIN_EXPORT done copy(stream s, abi::copy_direction direction, std::uint64_t bytes, const work& w = {},
                          std::uint64_t count = 1);
 STANDIN_EXPORT done peer_copy(stream s, std::uint32_t to_device, std::uint64_t bytes, const work& w = {});
@@ -134,9 +143,11 @@ STANDIN_EXPORT done memset(stream s, std::uint32_t value, std::uint64_t bytes, c
 STANDIN_EXPORT std::uint64_t allocate(std::uint64_t bytes, std::uint32_t device = 0, const call& how = {});
 STANDIN_EXPORT void free(std::uint64_t address, const call& how = {});
 STANDIN_EXPORT done host_function(stream s, const call& how = {});
-STANDIN_EXPORT done synchronize(stream s, const call& how = {});  ///< ends running work of the stream; waits for nothing
+STANDIN_EXPORT done
+synchronize(stream s, const call& how = {});  ///< ends running work of the stream; waits for nothing
 STANDIN_EXPORT done synchronize_device(std::uint32_t device = 0, const call& how = {});
 STANDIN_EXPORT std::uint64_t create_event(const call& how = {});
+/// Recorded while its stream captures, it makes the streams that wait for it capture too.
 STANDIN_EXPORT done record_event(std::uint64_t event, stream s, const call& how = {});
 STANDIN_EXPORT done wait_event(stream s, std::uint64_t event, const call& how = {});
 STANDIN_EXPORT done synchronize_event(std::uint64_t event, const call& how = {});
@@ -159,21 +170,25 @@ STANDIN_EXPORT void begin_capture(stream s, const call& how = {});
 STANDIN_EXPORT void begin_capture_to(stream s, graph g, const call& how = {});
 STANDIN_EXPORT graph end_capture(stream s, const call& how = {});
 STANDIN_EXPORT graph create_graph(const call& how = {});
-STANDIN_EXPORT abi::graph_node_handle add_kernel(graph g, std::string_view name, const launch_shape& shape = {},
-                                                 const call& how = {});
+STANDIN_EXPORT abi::graph_node_handle add_kernel(graph g, std::string_view name,
+                                                 const launch_shape& shape = {}, const call& how = {});
 STANDIN_EXPORT abi::graph_node_handle add_empty(graph g, const call& how = {});
 /// Clones `child` into the node, as CUDA does.
 STANDIN_EXPORT abi::graph_node_handle add_child(graph g, graph child, const call& how = {});
-/// The body of a conditional node, empty: fill it by begin_capture_to or add_kernel. It runs `times` times a launch.
+/// The body of a conditional node, empty: fill it by begin_capture_to or add_kernel. It runs `times` times a
+/// launch.
 STANDIN_EXPORT graph add_conditional(graph g, std::uint32_t times = 1, const call& how = {});
 STANDIN_EXPORT graph clone(graph g, const call& how = {});
 STANDIN_EXPORT executable instantiate(graph g, const call& how = {});
 /// 0, or 910 where the graphs differ in their nodes. From 13.0 on each node's update has a callback.
 STANDIN_EXPORT int update(executable e, graph g, const call& how = {});
-/// Another kernel for a node of `g` (and of no executable), or for the copy in `e` of a node of the graph that it was made of.
-STANDIN_EXPORT void set_kernel(graph g, abi::graph_node_handle node, std::string_view name, const call& how = {});
-STANDIN_EXPORT void set_kernel(executable e, abi::graph_node_handle node, std::string_view name, const call& how = {});
-/// Of each kernel node in order, children and bodies at their place.
+/// Another kernel for a node of `g` (and of no executable), or for the copy in `e` of a node of the graph
+/// that it was made of.
+STANDIN_EXPORT void set_kernel(graph g, abi::graph_node_handle node, std::string_view name,
+                               const call& how = {});
+STANDIN_EXPORT void set_kernel(executable e, abi::graph_node_handle node, std::string_view name,
+                               const call& how = {});
+/// Of each node that makes records, in order; children and bodies at their place, once.
 STANDIN_EXPORT std::vector<std::uint64_t> node_ids(graph g);
 STANDIN_EXPORT std::vector<std::uint64_t> node_ids(executable e);
 STANDIN_EXPORT std::uint32_t exec_id(executable e);
@@ -184,30 +199,33 @@ STANDIN_EXPORT void destroy(executable e, const call& how = {});
 
 // ---- records and buffers in bad shape -----------------------------------------------------------------
 
-STANDIN_EXPORT void finish_running();               ///< running work ends now
-STANDIN_EXPORT void deliver();                      ///< waits for the worker; then delivers what is full or withheld, here
-STANDIN_EXPORT void drop_records(std::size_t n);    ///< the next n are lost and counted
-STANDIN_EXPORT void truncate_buffers(std::size_t bytes, std::size_t buffers = 1);  ///< the next ones' valid size is cut
-STANDIN_EXPORT void write_overhead(abi::overhead_kind what, interval times);
+STANDIN_EXPORT void finish_running();  ///< running work ends now
+STANDIN_EXPORT void deliver();         ///< waits for the worker; then delivers all that has ended, here
+STANDIN_EXPORT void drop_records(std::size_t n);  ///< the next n are lost and counted
+STANDIN_EXPORT void truncate_buffers(std::size_t bytes,
+                                     std::size_t buffers = 1);  ///< the next ones' valid size is cut
+/// `with_data`: its record holds memory that whoever reads it must free (from 12.4 on).
+STANDIN_EXPORT void write_overhead(abi::overhead_kind what, interval times, bool with_data = false);
 STANDIN_EXPORT void write_unknown_record(std::uint32_t kind = 9000, std::size_t size = 64);
-STANDIN_EXPORT void write_bytes(const std::vector<std::uint8_t>& bytes);  ///< as they are, of a size divisible by 8
-STANDIN_EXPORT void write_padding(std::size_t bytes);                     ///< zeros inside the valid size
+STANDIN_EXPORT void write_bytes(
+    const std::vector<std::uint8_t>& bytes);           ///< as they are, of a size divisible by 8
+STANDIN_EXPORT void write_padding(std::size_t bytes);  ///< zeros inside the valid size
 
 // ---- faults ---------------------------------------------------------------------------------------------
 
 struct fault {
-  std::string function;                                ///< "cuptiSubscribe"; "": every function
+  std::string function;  ///< "cuptiSubscribe"; "": every function
   abi::result code = abi::result::unknown;
-  std::size_t after = 0;                               ///< calls that still work
+  std::size_t after = 0;  ///< calls that still work
   std::size_t times = static_cast<std::size_t>(-1);
-  std::optional<std::uint64_t> argument;               ///< only for this record kind, callback id, domain or attribute
+  std::optional<std::uint64_t> argument;  ///< only for this record kind, callback id, domain or attribute
 };
 STANDIN_EXPORT void fail(const fault& f);
 STANDIN_EXPORT void clear_faults();
 /// Run inside every function of CUPTI, on the thread that calls it. Not run inside itself.
 STANDIN_EXPORT void on_entry(std::function<void(std::string_view function)> hook);
-/// A foreign thread launches a kernel inside every function of CUPTI, which waits for it: whoever holds a lock over a
-/// call of CUPTI and takes it in a callback never returns.
+/// A foreign thread launches a kernel inside every function of CUPTI, which waits for it: whoever holds a
+/// lock over a call of CUPTI and takes it in a callback never returns.
 STANDIN_EXPORT void traffic_inside_every_function();
 STANDIN_EXPORT void use_clock(std::function<std::uint64_t()> nanoseconds);  ///< null: CLOCK_REALTIME
 STANDIN_EXPORT void set_next_correlation(std::uint32_t id);
@@ -221,16 +239,17 @@ struct call_entry {
   std::vector<std::uint64_t> arguments;  ///< numbers only
   abi::result result;
 };
-/// Functions of CUPTI called, in order; the frequent ones (times, names, ids) are only counted, GetNextRecord not even that.
+/// Functions of CUPTI called, in order; the frequent ones (times, names, ids) are only counted, GetNextRecord
+/// not even that.
 STANDIN_EXPORT std::vector<call_entry> calls();
 STANDIN_EXPORT std::size_t call_count(std::string_view function);
 STANDIN_EXPORT bool subscribed();
 STANDIN_EXPORT std::vector<std::uint32_t> enabled_callbacks(abi::callback_domain domain);
 STANDIN_EXPORT std::vector<abi::record_kind> enabled_kinds();
-STANDIN_EXPORT std::size_t buffers_outstanding();    ///< handed out and not back
+STANDIN_EXPORT std::size_t buffers_outstanding();  ///< handed out and not back
 STANDIN_EXPORT std::size_t buffers_requested();
 STANDIN_EXPORT std::size_t records_written();
-STANDIN_EXPORT std::size_t records_dropped();        ///< in all; not reset by the client
+STANDIN_EXPORT std::size_t records_dropped();  ///< in all; not reset by the client
 STANDIN_EXPORT std::size_t callbacks_made();
 STANDIN_EXPORT std::size_t callbacks_running();
 /// What a client must not do and did, in words: none is right.

@@ -3,8 +3,8 @@
 #include "standin_cupti/entry.hpp"
 
 #include <atomic>
-#include <deque>
 #include <ctime>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -146,7 +146,8 @@ abi::result arrive(const char* function, std::initializer_list<std::uint64_t> ar
   return what == needs::driver && !settings().driver ? abi::result::unknown : abi::result::success;
 }
 
-void leave(const char* function, std::initializer_list<std::uint64_t> arguments, abi::result result, logging how) {
+void leave(const char* function, std::initializer_list<std::uint64_t> arguments, abi::result result,
+           logging how) {
   entry_state& all = state();
   const std::lock_guard lock{all.mutex};
   const auto found = all.counts.find(std::string_view{function});

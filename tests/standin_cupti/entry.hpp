@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// What every function of the stand-in passes through: configuration, faults, hooks, the log of calls, the clock.
+// What every function of the stand-in passes through: configuration, faults, hooks, the log of calls, the
+// clock.
 #ifndef VARVE_TESTS_STANDIN_CUPTI_ENTRY_HPP
 #define VARVE_TESTS_STANDIN_CUPTI_ENTRY_HPP
 
@@ -25,12 +26,13 @@ enum class logging { full, counted, none };
 
 /// Runs the hook and decides whether the call is to fail.
 abi::result arrive(const char* function, std::initializer_list<std::uint64_t> arguments, needs what);
-void leave(const char* function, std::initializer_list<std::uint64_t> arguments, abi::result result, logging how);
+void leave(const char* function, std::initializer_list<std::uint64_t> arguments, abi::result result,
+           logging how);
 
 /// Numbers among the arguments; the first is what fault::argument is compared with.
 template <class Body>
-abi::result enter(const char* function, std::initializer_list<std::uint64_t> arguments, needs what, logging how,
-                  Body&& body) {
+abi::result enter(const char* function, std::initializer_list<std::uint64_t> arguments, needs what,
+                  logging how, Body&& body) {
   abi::result result = arrive(function, arguments, what);
   if (result == abi::result::success) {
     result = body();

@@ -7,13 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace standin {
 namespace {
 
 using abi::record_kind;
 
-constexpr std::uint32_t fictional_since = 130100;  // 13.1's kernel record is longer than 13.0's; how long is made up
+constexpr std::uint32_t fictional_since =
+    130100;  // 13.1's kernel record is longer than 13.0's; how long is made up
 constexpr std::size_t fictional_kernel_size = 248;
 
 record blank(record_kind kind) {
@@ -176,8 +178,8 @@ record make_api_record(record_kind domain, std::uint32_t id, interval times, std
   return made;
 }
 
-record make_memory_record(abi::memory_operation what, std::uint64_t address, std::uint64_t bytes, std::uint64_t time,
-                          std::uint32_t device, std::uint32_t correlation) {
+record make_memory_record(abi::memory_operation what, std::uint64_t address, std::uint64_t bytes,
+                          std::uint64_t time, std::uint32_t device, std::uint32_t correlation) {
   namespace f = abi::memory;
   record made = blank(record_kind::memory);
   put(made, f::operation, what);
@@ -228,7 +230,7 @@ record make_synchronization_record(abi::synchronization_type type, interval time
   return made;
 }
 
-record make_overhead_record(abi::overhead_kind what, interval times, std::uint32_t thread) {
+record make_overhead_record(abi::overhead_kind what, interval times, std::uint32_t thread, bool with_data) {
   namespace f = abi::overhead;
   record made = blank(record_kind::overhead);
   put(made, f::what, what);
@@ -238,11 +240,12 @@ record make_overhead_record(abi::overhead_kind what, interval times, std::uint32
   put(made, f::start, times.begin);
   put(made, f::end, times.end);
   put(made, f::correlation_id, abi::unknown_correlation);
-  put(made, f::data, nullptr);
+  put(made, f::data, with_data && settings().version >= f::data.since ? std::calloc(1, 32) : nullptr);
   return made;
 }
 
-record make_external_record(abi::external_correlation_kind kind, std::uint64_t id, std::uint32_t correlation) {
+record make_external_record(abi::external_correlation_kind kind, std::uint64_t id,
+                            std::uint32_t correlation) {
   namespace f = abi::external_correlation;
   record made = blank(record_kind::external_correlation);
   put(made, f::kind, kind);
@@ -252,7 +255,8 @@ record make_external_record(abi::external_correlation_kind kind, std::uint64_t i
 }
 
 void finish(std::uint8_t* record_bytes, std::uint64_t end) {
-  static_assert(abi::kernel::end.offset == abi::copy::end.offset && abi::kernel::end.offset == abi::set::end.offset &&
+  static_assert(abi::kernel::end.offset == abi::copy::end.offset &&
+                abi::kernel::end.offset == abi::set::end.offset &&
                 abi::kernel::end.offset == abi::peer_copy::end.offset);
   std::memcpy(record_bytes + abi::kernel::end.offset, &end, sizeof end);
   const auto kind = abi::read(record_bytes, abi::kind_of);

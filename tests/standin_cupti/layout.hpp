@@ -12,15 +12,16 @@
 
 namespace standin {
 
-/// 0 for kinds that the library does not know. From 13.1 on kernels' records are longer than anybody declares.
+/// 0 for kinds that the library does not know. From 13.1 on kernels' records are longer than anybody
+/// declares.
 std::size_t size_of(abi::record_kind kind);
 
 /// A record on its way into a buffer.
 struct record {
   std::vector<std::uint8_t> bytes;
-  std::optional<std::string> name;         ///< of kernels: the buffer gets a pointer to it
-  bool running = false;                    ///< its end is still to come
-  abi::stream_handle stream = nullptr;     ///< of running work
+  std::optional<std::string> name;      ///< of kernels: the buffer gets a pointer to it
+  bool running = false;                 ///< its end is still to come
+  abi::stream_handle stream = nullptr;  ///< of running work
   std::uint32_t device = 0;
 };
 
@@ -53,12 +54,12 @@ inline std::uint32_t context_of(std::uint32_t device) { return device + 1; }
 record make_work_record(const operation& what, const occurrence& where);
 record make_api_record(abi::record_kind domain, std::uint32_t id, interval times, std::uint32_t thread,
                        std::uint32_t correlation, int result);
-record make_memory_record(abi::memory_operation what, std::uint64_t address, std::uint64_t bytes, std::uint64_t time,
-                          std::uint32_t device, std::uint32_t correlation);
+record make_memory_record(abi::memory_operation what, std::uint64_t address, std::uint64_t bytes,
+                          std::uint64_t time, std::uint32_t device, std::uint32_t correlation);
 record make_graph_record(const occurrence& where);
 record make_synchronization_record(abi::synchronization_type type, interval times, std::uint32_t device,
                                    std::uint32_t stream, std::uint32_t correlation);
-record make_overhead_record(abi::overhead_kind what, interval times, std::uint32_t thread);
+record make_overhead_record(abi::overhead_kind what, interval times, std::uint32_t thread, bool with_data);
 record make_external_record(abi::external_correlation_kind kind, std::uint64_t id, std::uint32_t correlation);
 
 /// Ends a running record in place.

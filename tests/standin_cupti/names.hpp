@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// The callback ids that the stand-in uses, with CUPTI's values and names (names_test.cpp compares them with the
-// toolkit's headers and with the real library).
+// The callback ids that the stand-in uses, with CUPTI's values and names (names_test.cpp compares them with
+// the toolkit's headers and with the real library).
 #ifndef VARVE_TESTS_STANDIN_CUPTI_NAMES_HPP
 #define VARVE_TESTS_STANDIN_CUPTI_NAMES_HPP
 

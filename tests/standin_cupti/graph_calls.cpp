@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The simulated CUDA's calls on graphs, but for launching them.
+#include "standin_cupti/activity.hpp"
+#include "standin_cupti/callbacks.hpp"
+#include "standin_cupti/calls.hpp"
+#include "standin_cupti/entry.hpp"
+#include "standin_cupti/graphs.hpp"
+#include "standin_cupti/names.hpp"
+#include "standin_cupti/streams.hpp"
+
+#include <utility>
+
+namespace standin {
+namespace {
+
+using abi::resource_event;
+
+constexpr int error_invalid_value = 1;
+constexpr int error_update_failed = 910;
+
+abi::graph_data about(abi::graph_handle g) {
+  abi::graph_data data{};
+  data.graph = g;
+  return data;
+}
+
+// Within a call.
+graph new_graph() {
+  graph made;
+  {
+    const std::lock_guard lock{graphs().mutex};
+    made.handle = make_graph(graphs())->handle;
+  }
+  emit_all({{resource_event::graph_created, about(made.handle)}});
+  return made;
+}
+
+abi::graph_node_handle add(
+    const function& what, graph g, const operation& op, const call& how,
+    const std::function<void(graph_node&, graph_state&, std::vector<graph_event>&)>& fill) {
+  abi::graph_node_handle made = nullptr;
+  perform(what, how, [&](call_frame& frame) {
+    made = add_node(g.handle, op);
+    std::vector<graph_event> events;
+    {
+      const std::lock_guard lock{graphs().mutex};
+      const auto in = find(graphs(), g.handle);
+      if (made == nullptr || in == nullptr) {
+        frame.result = error_invalid_value;
+        return;
+      }
+      fill(in->nodes.back(), graphs(), events);
+    }
+    emit_all(events);
+  });
+  return made;
+}
+
+abi::graph_data updated(const graph_node& node, const graph_node& source, const exec_object& exec,
+                        abi::graph_handle g) {
+  abi::graph_data data = about(exec.content.handle);
+  data.original_graph = g;
+  data.node = node.handle;
+  data.original_node = source.handle;
+  data.node_type = node.op.node;
+  data.graph_exec = exec.handle;
+  return data;
+}
+
+bool same_shape(const graph_object& a, const graph_object& b) {
+  bool same = a.nodes.size() == b.nodes.size();
+  for (std::size_t i = 0; same && i < a.nodes.size(); ++i) {
+    const graph_node& x = a.nodes[i];
+    const graph_node& y = b.nodes[i];
+    same = x.op.node == y.op.node && x.op.kind == y.op.kind && (x.inner == nullptr) == (y.inner == nullptr) &&
+           (x.inner == nullptr || same_shape(*x.inner, *y.inner));
+  }
+  return same;
+}
+
+void take_over(graph_object& to, const graph_object& from, const exec_object& exec, abi::graph_handle g,
+               std::vector<graph_event>& events) {
+  for (std::size_t i = 0; i < to.nodes.size(); ++i) {
+    to.nodes[i].op = from.nodes[i].op;
+    events.push_back({resource_event::graph_node_updated, updated(to.nodes[i], from.nodes[i], exec, g)});
+    if (to.nodes[i].inner != nullptr) {
+      take_over(*to.nodes[i].inner, *from.nodes[i].inner, exec, g, events);
+    }
+  }
+}
+
+// False: no such node.
+template <class Is>
+bool rename(graph_object& in, std::string_view name, const Is& is) {
+  bool found = false;
+  each_node(in, [&](graph_node& node) {
+    if (!found && is(node)) {
+      node.op.name = name;
+      found = true;
+    }
+  });
+  return found;
+}
+
+std::vector<std::uint64_t> working_ids(graph_object* in) {
+  std::vector<std::uint64_t> ids;
+  if (in != nullptr) {
+    each_node(*in, [&](graph_node& node) {
+      if (node.op.kind != abi::record_kind::invalid) {
+        ids.push_back(node.id);
+      }
+    });
+  }
+  return ids;
+}
+
+operation structural(abi::graph_node_type type) {
+  operation op;
+  op.kind = abi::record_kind::invalid;
+  op.node = type;
+  return op;
+}
+
+}  // namespace
+
+void begin_capture(stream s, const call& how) {
+  const params::of_stream params{s.handle};
+  perform({runtime::stream_begin_capture, driver::stream_begin_capture, s.device, &params, &params}, how,
+          [&](call_frame&) { set_capturing(s, new_graph().handle); });
+}
+
+void begin_capture_to(stream s, graph g, const call& how) {
+  perform({runtime::stream_begin_capture_to_graph, driver::stream_begin_capture_to_graph, s.device}, how,
+          [&](call_frame&) { set_capturing(s, g.handle); });
+}
+
+graph end_capture(stream s, const call& how) {
+  graph captured;
+  perform({runtime::stream_end_capture, driver::stream_end_capture, s.device}, how, [&](call_frame& frame) {
+    captured.handle = capturing(s);
+    frame.result = captured.handle == nullptr ? error_invalid_value : 0;
+    end_capturing(captured.handle);
+  });
+  return captured;
+}
+
+graph create_graph(const call& how) {
+  graph made;
+  perform({runtime::graph_create, driver::graph_create}, how, [&](call_frame&) { made = new_graph(); });
+  return made;
+}
+
+abi::graph_node_handle add_kernel(graph g, std::string_view name, const launch_shape& shape,
+                                  const call& how) {
+  operation op;
+  op.name = name;
+  op.shape = shape;
+  return add({runtime::graph_add_kernel, driver::graph_add_kernel}, g, op, how, [](auto&&...) {});
+}
+
+abi::graph_node_handle add_empty(graph g, const call& how) {
+  return add({runtime::graph_add_empty, driver::graph_add_empty}, g, structural(abi::graph_node_type::empty),
+             how, [](auto&&...) {});
+}
+
+abi::graph_node_handle add_child(graph g, graph child, const call& how) {
+  return add({runtime::graph_add_child, driver::graph_add_child}, g, structural(abi::graph_node_type::graph),
+             how, [&](graph_node& node, graph_state& all, std::vector<graph_event>& events) {
+               const auto source = find(all, child.handle);
+               if (source == nullptr) {
+                 return;
+               }
+               node.inner = make_graph(all);
+               abi::graph_data told = about(node.inner->handle);
+               told.original_graph = child.handle;
+               events.push_back({resource_event::graph_cloned, told});
+               clone_nodes(all, *source, *node.inner, told, events);
+             });
+}
+
+graph add_conditional(graph g, std::uint32_t times, const call& how) {
+  graph body;
+  add({runtime::graph_add_node, driver::graph_add_node}, g, structural(abi::graph_node_type::conditional),
+      how, [&](graph_node& node, graph_state& all, std::vector<graph_event>& events) {
+        node.inner = make_graph(all);
+        node.times = times;
+        body.handle = node.inner->handle;
+        events.push_back({resource_event::graph_created, about(body.handle)});
+      });
+  return body;
+}
+
+graph clone(graph g, const call& how) {
+  graph made;
+  perform({runtime::graph_clone, driver::graph_clone}, how, [&](call_frame& frame) {
+    std::vector<graph_event> events;
+    {
+      graph_state& all = graphs();
+      const std::lock_guard lock{all.mutex};
+      const auto source = find(all, g.handle);
+      if (source == nullptr) {
+        frame.result = error_invalid_value;
+        return;
+      }
+      const auto copy = make_graph(all);
+      made.handle = copy->handle;
+      abi::graph_data told = about(copy->handle);
+      told.original_graph = g.handle;
+      events.push_back({resource_event::graph_cloned, told});
+      clone_nodes(all, *source, *copy, told, events);
+    }
+    emit_all(events);
+  });
+  return made;
+}
+
+executable instantiate(graph g, const call& how) {
+  executable made;
+  const params::instantiate params{&made.handle, g.handle, 0};
+  perform({runtime::graph_instantiate, driver::graph_instantiate, 0, &params, &params}, how,
+          [&](call_frame& frame) {
+            emit_all({{resource_event::graph_exec_create_starting, about(g.handle)}});
+            std::vector<graph_event> events;
+            {
+              graph_state& all = graphs();
+              const std::lock_guard lock{all.mutex};
+              const auto source = find(all, g.handle);
+              if (source == nullptr) {
+                frame.result = error_invalid_value;
+                return;
+              }
+              const auto exec = std::make_shared<exec_object>();
+              exec->handle = reinterpret_cast<abi::graph_exec_handle>(all.handles.take());
+              exec->content.handle = reinterpret_cast<abi::graph_handle>(all.handles.take());
+              exec->id = exec->content.id = ++all.last_id;
+              exec->one_record = wanted(abi::record_kind::graph_trace);
+              all.execs[exec->handle] = exec;
+              const exec_clone_graph told_as = settings().exec_clone;
+              abi::graph_data told = about(told_as == exec_clone_graph::own      ? exec->content.handle
+                                           : told_as == exec_clone_graph::source ? g.handle
+                                                                                 : nullptr);
+              told.original_graph = g.handle;
+              told.graph_exec = exec->handle;
+              clone_nodes(all, *source, exec->content, told, events);
+              abi::graph_data created = about(g.handle);
+              created.graph_exec = exec->handle;
+              events.push_back({resource_event::graph_exec_created, created});
+              made.handle = exec->handle;
+            }
+            emit_all(events);
+          });
+  return made;
+}
+
+int update(executable e, graph g, const call& how) {
+  const params::update params{e.handle, g.handle, nullptr};
+  return perform({runtime::graph_exec_update, driver::graph_exec_update, 0, &params, &params}, how,
+                 [&](call_frame& frame) {
+                   std::vector<graph_event> events;
+                   {
+                     const std::lock_guard lock{graphs().mutex};
+                     const auto exec = find(graphs(), e.handle);
+                     const auto source = find(graphs(), g.handle);
+                     if (exec == nullptr || source == nullptr || !same_shape(exec->content, *source)) {
+                       frame.result = error_update_failed;
+                       return;
+                     }
+                     take_over(exec->content, *source, *exec, g.handle, events);
+                   }
+                   if (settings().version >= abi::cuda_13_0) {
+                     emit_all(events);
+                   }
+                 })
+      .result;
+}
+
+void set_kernel(graph g, abi::graph_node_handle node, std::string_view name, const call& how) {
+  const params::set_kernel params{node, nullptr};
+  perform({runtime::graph_set_kernel, driver::graph_set_kernel, 0, &params, &params}, how,
+          [&](call_frame& frame) {
+            const std::lock_guard lock{graphs().mutex};
+            const auto in = find(graphs(), g.handle);
+            const bool found =
+                in != nullptr && rename(*in, name, [&](const graph_node& n) { return n.handle == node; });
+            frame.result = found ? 0 : error_invalid_value;
+          });
+}
+
+void set_kernel(executable e, abi::graph_node_handle node, std::string_view name, const call& how) {
+  const params::exec_set_kernel params{e.handle, node, nullptr};
+  perform({runtime::graph_exec_set_kernel, driver::graph_exec_set_kernel, 0, &params, &params}, how,
+          [&](call_frame& frame) {
+            {
+              const std::lock_guard lock{graphs().mutex};
+              const auto exec = find(graphs(), e.handle);
+              const bool found = exec != nullptr && rename(exec->content, name, [&](const graph_node& n) {
+                                   return n.original == node;
+                                 });
+              if (!found) {
+                frame.result = error_invalid_value;
+                return;
+              }
+            }
+            if (settings().version >= abi::cuda_13_0) {
+              abi::graph_data data{};
+              data.node = node;
+              data.graph_exec = e.handle;
+              emit_all({{resource_event::graph_node_set_params, data}});
+            }
+          });
+}
+
+std::vector<std::uint64_t> node_ids(graph g) {
+  const std::lock_guard lock{graphs().mutex};
+  return working_ids(find(graphs(), g.handle).get());
+}
+
+std::vector<std::uint64_t> node_ids(executable e) {
+  const std::lock_guard lock{graphs().mutex};
+  const auto exec = find(graphs(), e.handle);
+  return working_ids(exec != nullptr ? &exec->content : nullptr);
+}
+
+std::uint32_t exec_id(executable e) { return id_of(e.handle).value_or(0); }
+
+}  // namespace standin
