@@ -17,18 +17,18 @@
 namespace standin {
 namespace {
 
-using abi::record_kind;
-using abi::result;
+using cupti::record_kind;
+using cupti::result;
 
 constexpr std::size_t kinds = 64;
 
 struct activity_state {
   std::mutex mutex;
   std::array<std::atomic<bool>, kinds> wanted{};
-  std::map<std::pair<abi::callback_domain, std::uint32_t>, bool> apis;  ///< said one by one
+  std::map<std::pair<cupti::callback_domain, std::uint32_t>, bool> apis;  ///< said one by one
   std::atomic<bool> has_apis{false};
-  std::atomic<abi::thread_id_type> thread_ids{abi::thread_id_type::pthread};
-  std::map<abi::attribute, std::uint64_t> attributes;
+  std::atomic<cupti::thread_id_type> thread_ids{cupti::thread_id_type::pthread};
+  std::map<cupti::attribute, std::uint64_t> attributes;
   std::atomic<std::uint64_t> generation{0};
 };
 
@@ -39,7 +39,7 @@ activity_state& state() {
 
 struct external_stacks {
   std::uint64_t generation = 0;
-  std::map<abi::external_correlation_kind, std::vector<std::uint64_t>> stacks;
+  std::map<cupti::external_correlation_kind, std::vector<std::uint64_t>> stacks;
 };
 
 external_stacks& stacks_of_this_thread() {
@@ -51,22 +51,22 @@ external_stacks& stacks_of_this_thread() {
   return mine;
 }
 
-const std::map<abi::attribute, std::uint64_t>& default_attributes() {
+const std::map<cupti::attribute, std::uint64_t>& default_attributes() {
   static const auto& values =
-      *new std::map<abi::attribute, std::uint64_t>{{abi::attribute::device_buffer_size, 3355443},
-                                                   {abi::attribute::device_buffer_pool_limit, 250},
-                                                   {abi::attribute::zeroed_out_activity_buffer, 0},
-                                                   {abi::attribute::device_buffer_pre_allocate_value, 3},
-                                                   {abi::attribute::mem_allocation_type_host_pinned, 0},
-                                                   {abi::attribute::per_thread_activity_buffer, 0}};
+      *new std::map<cupti::attribute, std::uint64_t>{{cupti::attribute::device_buffer_size, 3355443},
+                                                     {cupti::attribute::device_buffer_pool_limit, 250},
+                                                     {cupti::attribute::zeroed_out_activity_buffer, 0},
+                                                     {cupti::attribute::device_buffer_pre_allocate_value, 3},
+                                                     {cupti::attribute::mem_allocation_type_host_pinned, 0},
+                                                     {cupti::attribute::per_thread_activity_buffer, 0}};
   return values;
 }
 
 // Sizes are size_t, switches one byte.
-std::size_t size_of_attribute(abi::attribute what) {
-  const bool is_switch = what == abi::attribute::zeroed_out_activity_buffer ||
-                         what == abi::attribute::mem_allocation_type_host_pinned ||
-                         what == abi::attribute::per_thread_activity_buffer;
+std::size_t size_of_attribute(cupti::attribute what) {
+  const bool is_switch = what == cupti::attribute::zeroed_out_activity_buffer ||
+                         what == cupti::attribute::mem_allocation_type_host_pinned ||
+                         what == cupti::attribute::per_thread_activity_buffer;
   return is_switch ? 1 : sizeof(std::size_t);
 }
 
@@ -92,14 +92,14 @@ record_kind wanted_kernels() {
                                                 : record_kind::invalid;
 }
 
-result enable_api(abi::callback_domain domain, std::uint32_t id, bool on) {
+result enable_api(cupti::callback_domain domain, std::uint32_t id, bool on) {
   const std::lock_guard lock{state().mutex};
   state().apis[{domain, id}] = on;
   state().has_apis = true;
   return result::success;
 }
 
-bool wanted_api(abi::callback_domain domain, std::uint32_t id) {
+bool wanted_api(cupti::callback_domain domain, std::uint32_t id) {
   activity_state& all = state();
   if (all.has_apis.load()) {
     const std::lock_guard lock{all.mutex};
@@ -107,7 +107,7 @@ bool wanted_api(abi::callback_domain domain, std::uint32_t id) {
       return found->second;
     }
   }
-  return wanted(domain == abi::callback_domain::runtime_api ? record_kind::runtime : record_kind::driver);
+  return wanted(domain == cupti::callback_domain::runtime_api ? record_kind::runtime : record_kind::driver);
 }
 
 bool correlates() {
@@ -115,23 +115,23 @@ bool correlates() {
          state().has_apis.load();
 }
 
-result set_thread_id_type(abi::thread_id_type type) {
+result set_thread_id_type(cupti::thread_id_type type) {
   state().thread_ids = type;
   return result::success;
 }
 
 std::uint32_t this_thread_id() {
-  return state().thread_ids.load() == abi::thread_id_type::system
+  return state().thread_ids.load() == cupti::thread_id_type::system
              ? static_cast<std::uint32_t>(::syscall(SYS_gettid))
              : static_cast<std::uint32_t>(::pthread_self());
 }
 
-result push_external(abi::external_correlation_kind kind, std::uint64_t id) {
+result push_external(cupti::external_correlation_kind kind, std::uint64_t id) {
   stacks_of_this_thread().stacks[kind].push_back(id);
   return result::success;
 }
 
-result pop_external(abi::external_correlation_kind kind, std::uint64_t* last) {
+result pop_external(cupti::external_correlation_kind kind, std::uint64_t* last) {
   auto& stack = stacks_of_this_thread().stacks[kind];
   if (stack.empty()) {
     misuse("popping an external id from an empty stack");
@@ -155,7 +155,7 @@ void write_external(std::uint32_t correlation) {
   }
 }
 
-result set_attribute(abi::attribute what, const std::size_t* size, const void* value) {
+result set_attribute(cupti::attribute what, const std::size_t* size, const void* value) {
   if (size == nullptr || value == nullptr || default_attributes().count(what) == 0) {
     return result::invalid_parameter;
   }
@@ -164,7 +164,7 @@ result set_attribute(abi::attribute what, const std::size_t* size, const void* v
   }
   std::uint64_t given = 0;
   std::memcpy(&given, value, size_of_attribute(what));
-  if (what == abi::attribute::per_thread_activity_buffer) {
+  if (what == cupti::attribute::per_thread_activity_buffer) {
     set_per_thread_buffers(given != 0);
   }
   const std::lock_guard lock{state().mutex};
@@ -172,7 +172,7 @@ result set_attribute(abi::attribute what, const std::size_t* size, const void* v
   return result::success;
 }
 
-result get_attribute(abi::attribute what, std::size_t* size, void* value) {
+result get_attribute(cupti::attribute what, std::size_t* size, void* value) {
   if (size == nullptr || value == nullptr || default_attributes().count(what) == 0) {
     return result::invalid_parameter;
   }
@@ -180,7 +180,7 @@ result get_attribute(abi::attribute what, std::size_t* size, void* value) {
     return result::parameter_size_not_sufficient;
   }
   std::uint64_t held = default_attributes().at(what);
-  if (what == abi::attribute::per_thread_activity_buffer) {
+  if (what == cupti::attribute::per_thread_activity_buffer) {
     held = per_thread_buffers() ? 1 : 0;
   } else {
     const std::lock_guard lock{state().mutex};
@@ -201,7 +201,7 @@ void reset_activity() {
   }
   all.apis.clear();
   all.has_apis = false;
-  all.thread_ids = abi::thread_id_type::pthread;
+  all.thread_ids = cupti::thread_id_type::pthread;
   all.attributes.clear();
   ++all.generation;
 }

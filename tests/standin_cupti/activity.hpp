@@ -9,26 +9,26 @@
 
 namespace standin {
 
-abi::result enable_kind(abi::record_kind kind, bool on);
-bool wanted(abi::record_kind kind);
+cupti::result enable_kind(cupti::record_kind kind, bool on);
+bool wanted(cupti::record_kind kind);
 /// Of kernels: concurrent_kernel or kernel, or invalid for neither.
-abi::record_kind wanted_kernels();
+cupti::record_kind wanted_kernels();
 
-abi::result enable_api(abi::callback_domain domain, std::uint32_t id, bool on);
-bool wanted_api(abi::callback_domain domain, std::uint32_t id);
+cupti::result enable_api(cupti::callback_domain domain, std::uint32_t id, bool on);
+bool wanted_api(cupti::callback_domain domain, std::uint32_t id);
 /// Whether API records or callbacks make correlation ids.
 bool correlates();
 
-abi::result set_thread_id_type(abi::thread_id_type type);
+cupti::result set_thread_id_type(cupti::thread_id_type type);
 std::uint32_t this_thread_id();
 
-abi::result push_external(abi::external_correlation_kind kind, std::uint64_t id);
-abi::result pop_external(abi::external_correlation_kind kind, std::uint64_t* last);
+cupti::result push_external(cupti::external_correlation_kind kind, std::uint64_t id);
+cupti::result pop_external(cupti::external_correlation_kind kind, std::uint64_t* last);
 /// Writes this thread's external ids, as far as they are wanted.
 void write_external(std::uint32_t correlation);
 
-abi::result set_attribute(abi::attribute what, const std::size_t* size, const void* value);
-abi::result get_attribute(abi::attribute what, std::size_t* size, void* value);
+cupti::result set_attribute(cupti::attribute what, const std::size_t* size, const void* value);
+cupti::result get_attribute(cupti::attribute what, std::size_t* size, void* value);
 
 void reset_activity();
 

@@ -12,7 +12,7 @@
 namespace standin {
 namespace {
 
-using abi::result;
+using cupti::result;
 
 // A thread that ends leaves its buffer to the next flush, as full.
 struct thread_slot {
@@ -51,7 +51,7 @@ std::unique_ptr<client_buffer> request(buffer_state& all) {
     }
     return nullptr;
   }
-  if (reinterpret_cast<std::uintptr_t>(fresh->data) % abi::record_alignment != 0) {
+  if (reinterpret_cast<std::uintptr_t>(fresh->data) % cupti::record_alignment != 0) {
     misuse("a buffer is not aligned to 8 bytes");
   }
   return fresh;
@@ -68,7 +68,7 @@ void append(buffer_state& all, client_buffer& buffer, record& r) {
   if (r.name) {
     auto& names = settings().names_die_with_buffer ? buffer.names : all.names;
     const char* name = names.insert(std::move(*r.name)).first->c_str();
-    std::memcpy(r.bytes.data() + abi::kernel::name.offset, &name, sizeof name);
+    std::memcpy(r.bytes.data() + cupti::kernel::name.offset, &name, sizeof name);
   }
   if (r.running) {
     all.running.push_back({&buffer, buffer.used, r.stream, r.device});
@@ -92,7 +92,8 @@ buffer_state& buffers() {
   return all;
 }
 
-result register_buffers(abi::buffer_requested_function requested, abi::buffer_completed_function completed) {
+result register_buffers(cupti::buffer_requested_function requested,
+                        cupti::buffer_completed_function completed) {
   if (requested == nullptr || completed == nullptr) {
     return result::invalid_parameter;
   }
@@ -168,7 +169,7 @@ void write_waiting(bool running_too) {
   }
 }
 
-void finish_running(std::optional<std::uint32_t> device, std::optional<abi::stream_handle> stream) {
+void finish_running(std::optional<std::uint32_t> device, std::optional<cupti::stream_handle> stream) {
   buffer_state& all = buffers();
   const auto meant = [&](const auto& r) {
     return (!device || *device == r.device) && (!stream || *stream == r.stream);
@@ -196,7 +197,7 @@ void finish_running() { finish_running(std::nullopt, std::nullopt); }
 
 bool per_thread_buffers() {
   const std::lock_guard lock{buffers().mutex};
-  return buffers().per_thread.value_or(settings().version >= abi::cuda_13_0);
+  return buffers().per_thread.value_or(settings().version >= cupti::cuda_13_0);
 }
 
 void set_per_thread_buffers(bool on) {
@@ -217,11 +218,11 @@ result next_record(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** 
     return result::invalid_parameter;
   }
   const std::uint8_t* end = buffer + valid_size;
-  std::uint8_t* next = *record == nullptr ? buffer : *record + size_of(abi::read(*record, abi::kind_of));
-  if (next + sizeof(abi::record_kind) > end) {
+  std::uint8_t* next = *record == nullptr ? buffer : *record + size_of(cupti::read(*record, cupti::kind_of));
+  if (next + sizeof(cupti::record_kind) > end) {
     return result::max_limit_reached;
   }
-  const std::size_t size = size_of(abi::read(next, abi::kind_of));
+  const std::size_t size = size_of(cupti::read(next, cupti::kind_of));
   if (size == 0) {
     return result::invalid_kind;
   }

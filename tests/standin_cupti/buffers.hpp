@@ -9,8 +9,8 @@
 
 namespace standin {
 
-abi::result register_buffers(abi::buffer_requested_function requested,
-                             abi::buffer_completed_function completed);
+cupti::result register_buffers(cupti::buffer_requested_function requested,
+                               cupti::buffer_completed_function completed);
 
 /// May call the client's request on this thread; no lock is held then.
 void write(record r);
@@ -20,10 +20,10 @@ void write_later(record r);
 void write_waiting(bool running_too);
 
 /// Calls the client's completion on this thread, and waits for the worker's.
-abi::result flush(bool forced);
+cupti::result flush(bool forced);
 
 /// Ends running work: of one stream, of one device, or all.
-void finish_running(std::optional<std::uint32_t> device, std::optional<abi::stream_handle> stream);
+void finish_running(std::optional<std::uint32_t> device, std::optional<cupti::stream_handle> stream);
 
 /// Each thread fills a buffer of its own. By default from 13.0 on.
 bool per_thread_buffers();
@@ -32,7 +32,7 @@ void set_per_thread_buffers(bool on);
 std::size_t take_dropped();
 
 /// Walks a buffer as the library does.
-abi::result next_record(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record);
+cupti::result next_record(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record);
 
 void reset_buffers();
 

@@ -33,15 +33,15 @@ struct client_buffer {
 struct running_record {
   client_buffer* buffer;
   std::size_t offset;
-  abi::stream_handle stream;
+  cupti::stream_handle stream;
   std::uint32_t device;
 };
 
 struct buffer_state {
   std::mutex mutex;
   std::condition_variable changed;
-  abi::buffer_requested_function requested = nullptr;
-  abi::buffer_completed_function completed = nullptr;
+  cupti::buffer_requested_function requested = nullptr;
+  cupti::buffer_completed_function completed = nullptr;
   std::map<std::uint64_t, std::unique_ptr<client_buffer>> filling;  ///< by thread, or all under 0
   std::list<std::unique_ptr<client_buffer>> full;
   std::list<running_record> running;

@@ -11,14 +11,14 @@
 namespace standin {
 namespace {
 
-using abi::callback_domain;
-using abi::result;
+using cupti::callback_domain;
+using cupti::result;
 
 constexpr std::size_t domains = 7;
 constexpr std::size_t ids = 1024;
 
 struct subscriber {
-  abi::callback_function function;
+  cupti::callback_function function;
   void* user_data;
 };
 
@@ -53,13 +53,13 @@ void disable_all(callback_state& all) {
   }
 }
 
-bool is_current(const callback_state& all, abi::subscriber_handle handle) {
+bool is_current(const callback_state& all, cupti::subscriber_handle handle) {
   return handle != nullptr && reinterpret_cast<const subscriber*>(handle) == all.current.load();
 }
 
 }  // namespace
 
-result subscribe(abi::subscriber_handle* handle, abi::callback_function function, void* user_data) {
+result subscribe(cupti::subscriber_handle* handle, cupti::callback_function function, void* user_data) {
   callback_state& all = state();
   if (handle == nullptr || function == nullptr) {
     return result::invalid_parameter;
@@ -71,11 +71,11 @@ result subscribe(abi::subscriber_handle* handle, abi::callback_function function
   const subscriber& added = all.subscribers.emplace_back(subscriber{function, user_data});
   all.last = &added;
   all.current = &added;
-  *handle = reinterpret_cast<abi::subscriber_handle>(const_cast<subscriber*>(&added));
+  *handle = reinterpret_cast<cupti::subscriber_handle>(const_cast<subscriber*>(&added));
   return result::success;
 }
 
-result unsubscribe(abi::subscriber_handle handle) {
+result unsubscribe(cupti::subscriber_handle handle) {
   callback_state& all = state();
   const std::lock_guard lock{all.mutex};
   if (!is_current(all, handle)) {
@@ -89,7 +89,7 @@ result unsubscribe(abi::subscriber_handle handle) {
   return result::success;
 }
 
-result enable(bool on, abi::subscriber_handle handle, callback_domain domain, std::uint32_t id) {
+result enable(bool on, cupti::subscriber_handle handle, callback_domain domain, std::uint32_t id) {
   callback_state& all = state();
   const std::lock_guard lock{all.mutex};
   const auto row = static_cast<std::size_t>(domain);
@@ -100,7 +100,7 @@ result enable(bool on, abi::subscriber_handle handle, callback_domain domain, st
   return result::success;
 }
 
-result enable_domain(bool on, abi::subscriber_handle handle, callback_domain domain) {
+result enable_domain(bool on, cupti::subscriber_handle handle, callback_domain domain) {
   callback_state& all = state();
   const std::lock_guard lock{all.mutex};
   const auto row = static_cast<std::size_t>(domain);

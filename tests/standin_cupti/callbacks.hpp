@@ -9,16 +9,18 @@
 
 namespace standin {
 
-abi::result subscribe(abi::subscriber_handle* subscriber, abi::callback_function function, void* user_data);
-abi::result unsubscribe(abi::subscriber_handle subscriber);
-abi::result enable(bool on, abi::subscriber_handle subscriber, abi::callback_domain domain, std::uint32_t id);
-abi::result enable_domain(bool on, abi::subscriber_handle subscriber, abi::callback_domain domain);
+cupti::result subscribe(cupti::subscriber_handle* subscriber, cupti::callback_function function,
+                        void* user_data);
+cupti::result unsubscribe(cupti::subscriber_handle subscriber);
+cupti::result enable(bool on, cupti::subscriber_handle subscriber, cupti::callback_domain domain,
+                     std::uint32_t id);
+cupti::result enable_domain(bool on, cupti::subscriber_handle subscriber, cupti::callback_domain domain);
 
 /// Calls the subscriber on this thread, with no lock held, if it has enabled the callback.
-void emit(abi::callback_domain domain, std::uint32_t id, const void* data);
+void emit(cupti::callback_domain domain, std::uint32_t id, const void* data);
 
-inline void emit(abi::resource_event event, const void* data) {
-  emit(abi::callback_domain::resource, static_cast<std::uint32_t>(event), data);
+inline void emit(cupti::resource_event event, const void* data) {
+  emit(cupti::callback_domain::resource, static_cast<std::uint32_t>(event), data);
 }
 
 /// Whether any callback of the runtime's or driver's functions is enabled.

@@ -16,8 +16,8 @@
 namespace standin {
 namespace {
 
-using abi::callback_domain;
-using abi::record_kind;
+using cupti::callback_domain;
+using cupti::record_kind;
 
 std::atomic<std::uint32_t> last_correlation{0};
 
@@ -32,14 +32,14 @@ struct layer {
   callback_domain domain;
   std::uint32_t id;
   std::uint32_t correlation;
-  abi::callback_data data;
+  cupti::callback_data data;
   std::uint64_t correlation_data;
   std::uint64_t entered;
 };
 
 layer make_layer(callback_domain domain, std::uint32_t id, const function& what, std::uint32_t correlation) {
   layer made{domain, id, correlation, {}, settings().correlation_data, 0};
-  abi::callback_data& data = made.data;
+  cupti::callback_data& data = made.data;
   const char* name = callback_name(domain, id);
   data.function_name = name != nullptr ? name : "INVALID";
   data.function_params = domain == callback_domain::runtime_api ? what.runtime_params : what.driver_params;
@@ -52,14 +52,14 @@ layer make_layer(callback_domain domain, std::uint32_t id, const function& what,
 
 void enter_layer(layer& l, int& result) {
   l.entered = now();
-  l.data.site = abi::callback_site::enter;
+  l.data.site = cupti::callback_site::enter;
   l.data.correlation_data = &l.correlation_data;
   l.data.function_return_value = &result;
   emit(l.domain, l.id, &l.data);
 }
 
 void leave_layer(layer& l, int& result, std::vector<record>& api_records) {
-  l.data.site = abi::callback_site::exit;
+  l.data.site = cupti::callback_site::exit;
   l.data.function_return_value = &result;
   emit(l.domain, l.id, &l.data);
   if (wanted_api(l.domain, l.id)) {
@@ -81,7 +81,7 @@ void write_work(std::vector<record>& records) {
 
 void write_api(std::vector<record>& records) {
   for (record& r : records) {
-    write_external(abi::read(r.bytes.data(), abi::api::correlation_id));
+    write_external(cupti::read(r.bytes.data(), cupti::api::correlation_id));
     write(std::move(r));
   }
 }
@@ -168,7 +168,7 @@ record make_record_of(const operation& op, const occurrence& where, const work& 
 done submit(const function& what, stream s, const operation& op, const work& w) {
   done result;
   done called = perform(what, w.how, [&](call_frame& frame) {
-    if (const abi::graph_handle g = capturing(s); g != nullptr) {
+    if (const cupti::graph_handle g = capturing(s); g != nullptr) {
       result.captured = true;
       result.node = add_node(g, op, s.device);
       return;

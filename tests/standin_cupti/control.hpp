@@ -28,7 +28,7 @@
 
 namespace standin {
 
-namespace abi = varve::cupti;
+namespace cupti = varve::cupti;
 
 // ---- what the library is like -------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ enum class exec_clone_graph { own, source, null };
 
 struct config {
   std::uint32_t version =
-      abi::cuda_13_0 + 1;         ///< from 130100 on a longer kernel record that nobody has declared
+      cupti::cuda_13_0 + 1;       ///< from 130100 on a longer kernel record that nobody has declared
   bool driver = true;             ///< without one nearly every function returns `unknown`
   bool other_subscriber = false;  ///< another tool has CUPTI
   record_order order = record_order::api_first;
@@ -87,7 +87,7 @@ STANDIN_EXPORT void change(const std::function<void(config&)>& edit);
 // ---- calls of the simulated CUDA --------------------------------------------------------------------
 
 struct stream {
-  abi::stream_handle handle = nullptr;  ///< null: the default stream of device 0
+  cupti::stream_handle handle = nullptr;  ///< null: the default stream of device 0
   std::uint32_t device = 0;
 };
 struct interval {
@@ -123,7 +123,7 @@ struct done {
   std::uint32_t correlation = 0;        ///< as in the records of its work
   std::uint32_t outer_correlation = 0;  ///< of its outermost callbacks
   bool captured = false;                ///< it only made a node
-  abi::graph_node_handle node = nullptr;
+  cupti::graph_node_handle node = nullptr;
   std::vector<interval> times;          ///< of its work, in order
   std::vector<std::uint64_t> node_ids;  ///< of a graph launch, one for each of `times` (GRAPH_TRACE: none)
   int result = 0;
@@ -136,7 +136,7 @@ STANDIN_EXPORT std::uint32_t stream_id(stream s);
 
 STANDIN_EXPORT done launch(stream s, std::string_view name, const launch_shape& shape = {},
                            const work& w = {});
-STANDIN_EXPORT done copy(stream s, abi::copy_direction direction, std::uint64_t bytes, const work& w = {},
+STANDIN_EXPORT done copy(stream s, cupti::copy_direction direction, std::uint64_t bytes, const work& w = {},
                          std::uint64_t count = 1);
 STANDIN_EXPORT done peer_copy(stream s, std::uint32_t to_device, std::uint64_t bytes, const work& w = {});
 STANDIN_EXPORT done memset(stream s, std::uint32_t value, std::uint64_t bytes, const work& w = {});
@@ -159,10 +159,10 @@ STANDIN_EXPORT done any_call(std::uint32_t runtime_id, std::uint32_t driver_id, 
 // ---- graphs --------------------------------------------------------------------------------------------
 
 struct graph {
-  abi::graph_handle handle = nullptr;
+  cupti::graph_handle handle = nullptr;
 };
 struct executable {
-  abi::graph_exec_handle handle = nullptr;
+  cupti::graph_exec_handle handle = nullptr;
 };
 
 /// While a stream captures, launches, copies and sets on it make nodes and no work.
@@ -170,11 +170,11 @@ STANDIN_EXPORT void begin_capture(stream s, const call& how = {});
 STANDIN_EXPORT void begin_capture_to(stream s, graph g, const call& how = {});
 STANDIN_EXPORT graph end_capture(stream s, const call& how = {});
 STANDIN_EXPORT graph create_graph(const call& how = {});
-STANDIN_EXPORT abi::graph_node_handle add_kernel(graph g, std::string_view name,
-                                                 const launch_shape& shape = {}, const call& how = {});
-STANDIN_EXPORT abi::graph_node_handle add_empty(graph g, const call& how = {});
+STANDIN_EXPORT cupti::graph_node_handle add_kernel(graph g, std::string_view name,
+                                                   const launch_shape& shape = {}, const call& how = {});
+STANDIN_EXPORT cupti::graph_node_handle add_empty(graph g, const call& how = {});
 /// Clones `child` into the node, as CUDA does.
-STANDIN_EXPORT abi::graph_node_handle add_child(graph g, graph child, const call& how = {});
+STANDIN_EXPORT cupti::graph_node_handle add_child(graph g, graph child, const call& how = {});
 /// The body of a conditional node, empty: fill it by begin_capture_to or add_kernel. It runs `times` times a
 /// launch.
 STANDIN_EXPORT graph add_conditional(graph g, std::uint32_t times = 1, const call& how = {});
@@ -184,9 +184,9 @@ STANDIN_EXPORT executable instantiate(graph g, const call& how = {});
 STANDIN_EXPORT int update(executable e, graph g, const call& how = {});
 /// Another kernel for a node of `g` (and of no executable), or for the copy in `e` of a node of the graph
 /// that it was made of.
-STANDIN_EXPORT void set_kernel(graph g, abi::graph_node_handle node, std::string_view name,
+STANDIN_EXPORT void set_kernel(graph g, cupti::graph_node_handle node, std::string_view name,
                                const call& how = {});
-STANDIN_EXPORT void set_kernel(executable e, abi::graph_node_handle node, std::string_view name,
+STANDIN_EXPORT void set_kernel(executable e, cupti::graph_node_handle node, std::string_view name,
                                const call& how = {});
 /// Of each node that makes records, in order; children and bodies at their place, once.
 STANDIN_EXPORT std::vector<std::uint64_t> node_ids(graph g);
@@ -205,7 +205,7 @@ STANDIN_EXPORT void drop_records(std::size_t n);  ///< the next n are lost and c
 STANDIN_EXPORT void truncate_buffers(std::size_t bytes,
                                      std::size_t buffers = 1);  ///< the next ones' valid size is cut
 /// `with_data`: its record holds memory that whoever reads it must free (from 12.4 on).
-STANDIN_EXPORT void write_overhead(abi::overhead_kind what, interval times, bool with_data = false);
+STANDIN_EXPORT void write_overhead(cupti::overhead_kind what, interval times, bool with_data = false);
 STANDIN_EXPORT void write_unknown_record(std::uint32_t kind = 9000, std::size_t size = 64);
 STANDIN_EXPORT void write_bytes(
     const std::vector<std::uint8_t>& bytes);           ///< as they are, of a size divisible by 8
@@ -215,10 +215,10 @@ STANDIN_EXPORT void write_padding(std::size_t bytes);  ///< zeros inside the val
 
 struct fault {
   std::string function;  ///< "cuptiSubscribe"; "": every function
-  abi::result code = abi::result::unknown;
+  cupti::result code = cupti::result::unknown;
   std::size_t after = 0;  ///< calls that still work
   std::size_t times = static_cast<std::size_t>(-1);
-  std::optional<std::uint64_t> argument;  ///< only for this record kind, callback id, domain or attribute
+  std::optional<std::uint64_t> argument{};  ///< only for this record kind, callback id, domain or attribute
 };
 STANDIN_EXPORT void fail(const fault& f);
 STANDIN_EXPORT void clear_faults();
@@ -230,22 +230,22 @@ STANDIN_EXPORT void traffic_inside_every_function();
 STANDIN_EXPORT void use_clock(std::function<std::uint64_t()> nanoseconds);  ///< null: CLOCK_REALTIME
 STANDIN_EXPORT void set_next_correlation(std::uint32_t id);
 /// A name of a later CUDA: any_call and `call` may use its id.
-STANDIN_EXPORT void add_callback(abi::callback_domain domain, std::uint32_t id, std::string_view name);
+STANDIN_EXPORT void add_callback(cupti::callback_domain domain, std::uint32_t id, std::string_view name);
 
 // ---- inspection -------------------------------------------------------------------------------------------
 
 struct call_entry {
   std::string function;
   std::vector<std::uint64_t> arguments;  ///< numbers only
-  abi::result result;
+  cupti::result result;
 };
 /// Functions of CUPTI called, in order; the frequent ones (times, names, ids) are only counted, GetNextRecord
 /// not even that.
 STANDIN_EXPORT std::vector<call_entry> calls();
 STANDIN_EXPORT std::size_t call_count(std::string_view function);
 STANDIN_EXPORT bool subscribed();
-STANDIN_EXPORT std::vector<std::uint32_t> enabled_callbacks(abi::callback_domain domain);
-STANDIN_EXPORT std::vector<abi::record_kind> enabled_kinds();
+STANDIN_EXPORT std::vector<std::uint32_t> enabled_callbacks(cupti::callback_domain domain);
+STANDIN_EXPORT std::vector<cupti::record_kind> enabled_kinds();
 STANDIN_EXPORT std::size_t buffers_outstanding();  ///< handed out and not back
 STANDIN_EXPORT std::size_t buffers_requested();
 STANDIN_EXPORT std::size_t records_written();

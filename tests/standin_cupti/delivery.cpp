@@ -11,7 +11,7 @@
 namespace standin {
 namespace {
 
-using abi::result;
+using cupti::result;
 using buffer_list = std::list<std::unique_ptr<client_buffer>>;
 
 thread_local bool in_completion = false;
@@ -23,7 +23,7 @@ void shuffle_records(client_buffer& buffer, std::mt19937& random) {
   std::uint8_t* record = nullptr;
   std::size_t walked = 0;
   while (next_record(buffer.data, buffer.used, &record) == result::success) {
-    records.emplace_back(record, record + size_of(abi::read(record, abi::kind_of)));
+    records.emplace_back(record, record + size_of(cupti::read(record, cupti::kind_of)));
     walked += records.back().size();
   }
   if (walked != buffer.used) {
@@ -54,7 +54,7 @@ buffer_list take_deliverable(buffer_state& all, bool running_too) {
 }
 
 void complete(buffer_state& all, std::unique_ptr<client_buffer> buffer) {
-  abi::buffer_completed_function completed = nullptr;
+  cupti::buffer_completed_function completed = nullptr;
   std::size_t valid = buffer->used;
   {
     const std::lock_guard lock{all.mutex};

@@ -60,7 +60,7 @@ void run_hook(entry_state& all, const char* function) {
   all.hook_runs.store(false);
 }
 
-abi::result faulty(entry_state& all, const char* function, std::initializer_list<std::uint64_t> arguments) {
+cupti::result faulty(entry_state& all, const char* function, std::initializer_list<std::uint64_t> arguments) {
   const std::lock_guard lock{all.mutex};
   for (fault& f : all.faults) {
     const bool meant = (f.function.empty() || f.function == function) && f.times > 0 &&
@@ -75,7 +75,7 @@ abi::result faulty(entry_state& all, const char* function, std::initializer_list
     --f.times;
     return f.code;
   }
-  return abi::result::success;
+  return cupti::result::success;
 }
 
 }  // namespace
@@ -135,18 +135,18 @@ void misuse(std::string what) {
   }
 }
 
-abi::result arrive(const char* function, std::initializer_list<std::uint64_t> arguments, needs what) {
+cupti::result arrive(const char* function, std::initializer_list<std::uint64_t> arguments, needs what) {
   entry_state& all = state();
   run_hook(all, function);
   if (all.has_faults.load(std::memory_order_acquire)) {
-    if (const abi::result code = faulty(all, function, arguments); code != abi::result::success) {
+    if (const cupti::result code = faulty(all, function, arguments); code != cupti::result::success) {
       return code;
     }
   }
-  return what == needs::driver && !settings().driver ? abi::result::unknown : abi::result::success;
+  return what == needs::driver && !settings().driver ? cupti::result::unknown : cupti::result::success;
 }
 
-void leave(const char* function, std::initializer_list<std::uint64_t> arguments, abi::result result,
+void leave(const char* function, std::initializer_list<std::uint64_t> arguments, cupti::result result,
            logging how) {
   entry_state& all = state();
   const std::lock_guard lock{all.mutex};

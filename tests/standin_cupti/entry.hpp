@@ -25,16 +25,16 @@ enum class needs { nothing, driver };
 enum class logging { full, counted, none };
 
 /// Runs the hook and decides whether the call is to fail.
-abi::result arrive(const char* function, std::initializer_list<std::uint64_t> arguments, needs what);
-void leave(const char* function, std::initializer_list<std::uint64_t> arguments, abi::result result,
+cupti::result arrive(const char* function, std::initializer_list<std::uint64_t> arguments, needs what);
+void leave(const char* function, std::initializer_list<std::uint64_t> arguments, cupti::result result,
            logging how);
 
 /// Numbers among the arguments; the first is what fault::argument is compared with.
 template <class Body>
-abi::result enter(const char* function, std::initializer_list<std::uint64_t> arguments, needs what,
-                  logging how, Body&& body) {
-  abi::result result = arrive(function, arguments, what);
-  if (result == abi::result::success) {
+cupti::result enter(const char* function, std::initializer_list<std::uint64_t> arguments, needs what,
+                    logging how, Body&& body) {
+  cupti::result result = arrive(function, arguments, what);
+  if (result == cupti::result::success) {
     result = body();
   }
   if (how != logging::none) {

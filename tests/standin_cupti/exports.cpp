@@ -11,7 +11,7 @@
 #include "standin_cupti/streams.hpp"
 
 using namespace standin;  // NOLINT(google-build-using-namespace): what it exports is C
-using abi::result;
+using cupti::result;
 
 namespace {
 
@@ -28,7 +28,7 @@ result give(T* to, std::optional<T> value, const char* what) {
   return result::success;
 }
 
-std::uint64_t number(abi::callback_domain domain) { return static_cast<std::uint64_t>(domain); }
+std::uint64_t number(cupti::callback_domain domain) { return static_cast<std::uint64_t>(domain); }
 
 const char* text_of(result code) {
   switch (code) {
@@ -79,7 +79,8 @@ STANDIN_EXPORT result cuptiGetTimestamp(std::uint64_t* timestamp) {
                [&] { return give(timestamp, std::optional{now()}, "a time"); });
 }
 
-STANDIN_EXPORT result cuptiGetCallbackName(abi::callback_domain domain, std::uint32_t id, const char** name) {
+STANDIN_EXPORT result cuptiGetCallbackName(cupti::callback_domain domain, std::uint32_t id,
+                                           const char** name) {
   return enter("cuptiGetCallbackName", {id}, needs::nothing, logging::counted, [&] {
     if (name == nullptr) {
       return result::invalid_parameter;
@@ -89,59 +90,59 @@ STANDIN_EXPORT result cuptiGetCallbackName(abi::callback_domain domain, std::uin
   });
 }
 
-STANDIN_EXPORT result cuptiSetThreadIdType(abi::thread_id_type type) {
+STANDIN_EXPORT result cuptiSetThreadIdType(cupti::thread_id_type type) {
   return enter("cuptiSetThreadIdType", {static_cast<std::uint64_t>(type)}, needs::driver, logging::full,
                [&] { return set_thread_id_type(type); });
 }
 
-STANDIN_EXPORT result cuptiSubscribe(abi::subscriber_handle* subscriber, abi::callback_function function,
+STANDIN_EXPORT result cuptiSubscribe(cupti::subscriber_handle* subscriber, cupti::callback_function function,
                                      void* user_data) {
   return enter("cuptiSubscribe", {}, needs::driver, logging::full,
                [&] { return subscribe(subscriber, function, user_data); });
 }
 
-STANDIN_EXPORT result cuptiUnsubscribe(abi::subscriber_handle subscriber) {
+STANDIN_EXPORT result cuptiUnsubscribe(cupti::subscriber_handle subscriber) {
   return enter("cuptiUnsubscribe", {}, needs::driver, logging::full, [&] { return unsubscribe(subscriber); });
 }
 
-STANDIN_EXPORT result cuptiEnableCallback(std::uint32_t enable_it, abi::subscriber_handle subscriber,
-                                          abi::callback_domain domain, std::uint32_t id) {
+STANDIN_EXPORT result cuptiEnableCallback(std::uint32_t enable_it, cupti::subscriber_handle subscriber,
+                                          cupti::callback_domain domain, std::uint32_t id) {
   return enter("cuptiEnableCallback", {id, number(domain), enable_it}, needs::driver, logging::full,
                [&] { return enable(enable_it != 0, subscriber, domain, id); });
 }
 
-STANDIN_EXPORT result cuptiEnableDomain(std::uint32_t enable_it, abi::subscriber_handle subscriber,
-                                        abi::callback_domain domain) {
+STANDIN_EXPORT result cuptiEnableDomain(std::uint32_t enable_it, cupti::subscriber_handle subscriber,
+                                        cupti::callback_domain domain) {
   return enter("cuptiEnableDomain", {number(domain), enable_it}, needs::driver, logging::full,
                [&] { return enable_domain(enable_it != 0, subscriber, domain); });
 }
 
-STANDIN_EXPORT result cuptiEnableAllDomains(std::uint32_t enable_it, abi::subscriber_handle subscriber) {
+STANDIN_EXPORT result cuptiEnableAllDomains(std::uint32_t enable_it, cupti::subscriber_handle subscriber) {
   return enter("cuptiEnableAllDomains", {enable_it}, needs::driver, logging::full, [&] {
     result last = result::success;
     for (std::uint32_t domain = 1; domain <= 6 && last == result::success; ++domain) {
-      last = enable_domain(enable_it != 0, subscriber, static_cast<abi::callback_domain>(domain));
+      last = enable_domain(enable_it != 0, subscriber, static_cast<cupti::callback_domain>(domain));
     }
     return last;
   });
 }
 
-STANDIN_EXPORT result cuptiGetGraphId(abi::graph_handle graph, std::uint32_t* id) {
+STANDIN_EXPORT result cuptiGetGraphId(cupti::graph_handle graph, std::uint32_t* id) {
   return enter("cuptiGetGraphId", {}, needs::driver, logging::counted,
                [&] { return give(id, id_of(graph), "a graph"); });
 }
 
-STANDIN_EXPORT result cuptiGetGraphExecId(abi::graph_exec_handle exec, std::uint32_t* id) {
+STANDIN_EXPORT result cuptiGetGraphExecId(cupti::graph_exec_handle exec, std::uint32_t* id) {
   return enter("cuptiGetGraphExecId", {}, needs::driver, logging::counted,
                [&] { return give(id, id_of(exec), "an executable graph"); });
 }
 
-STANDIN_EXPORT result cuptiGetGraphNodeId(abi::graph_node_handle node, std::uint64_t* id) {
+STANDIN_EXPORT result cuptiGetGraphNodeId(cupti::graph_node_handle node, std::uint64_t* id) {
   return enter("cuptiGetGraphNodeId", {}, needs::driver, logging::counted,
                [&] { return give(id, id_of(node), "a graph node"); });
 }
 
-STANDIN_EXPORT result cuptiGetStreamIdEx(abi::context_handle context, abi::stream_handle stream,
+STANDIN_EXPORT result cuptiGetStreamIdEx(cupti::context_handle context, cupti::stream_handle stream,
                                          std::uint8_t per_thread, std::uint32_t* id) {
   return enter("cuptiGetStreamIdEx", {per_thread}, needs::driver, logging::counted,
                [&] { return give(id, id_of(context, stream), "a stream"); });

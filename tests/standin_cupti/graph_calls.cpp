@@ -15,13 +15,13 @@
 namespace standin {
 namespace {
 
-using abi::resource_event;
+using cupti::resource_event;
 
 constexpr int error_invalid_value = 1;
 constexpr int error_update_failed = 910;
 
-abi::graph_data about(abi::graph_handle g) {
-  abi::graph_data data{};
+cupti::graph_data about(cupti::graph_handle g) {
+  cupti::graph_data data{};
   data.graph = g;
   return data;
 }
@@ -37,10 +37,10 @@ graph new_graph() {
   return made;
 }
 
-abi::graph_node_handle add(
+cupti::graph_node_handle add(
     const function& what, graph g, const operation& op, const call& how,
     const std::function<void(graph_node&, graph_state&, std::vector<graph_event>&)>& fill) {
-  abi::graph_node_handle made = nullptr;
+  cupti::graph_node_handle made = nullptr;
   perform(what, how, [&](call_frame& frame) {
     made = add_node(g.handle, op);
     std::vector<graph_event> events;
@@ -58,9 +58,9 @@ abi::graph_node_handle add(
   return made;
 }
 
-abi::graph_data updated(const graph_node& node, const graph_node& source, const exec_object& exec,
-                        abi::graph_handle g) {
-  abi::graph_data data = about(exec.content.handle);
+cupti::graph_data updated(const graph_node& node, const graph_node& source, const exec_object& exec,
+                          cupti::graph_handle g) {
+  cupti::graph_data data = about(exec.content.handle);
   data.original_graph = g;
   data.node = node.handle;
   data.original_node = source.handle;
@@ -80,7 +80,7 @@ bool same_shape(const graph_object& a, const graph_object& b) {
   return same;
 }
 
-void take_over(graph_object& to, const graph_object& from, const exec_object& exec, abi::graph_handle g,
+void take_over(graph_object& to, const graph_object& from, const exec_object& exec, cupti::graph_handle g,
                std::vector<graph_event>& events) {
   for (std::size_t i = 0; i < to.nodes.size(); ++i) {
     to.nodes[i].op = from.nodes[i].op;
@@ -108,7 +108,7 @@ std::vector<std::uint64_t> working_ids(graph_object* in) {
   std::vector<std::uint64_t> ids;
   if (in != nullptr) {
     each_node(*in, [&](graph_node& node) {
-      if (node.op.kind != abi::record_kind::invalid) {
+      if (node.op.kind != cupti::record_kind::invalid) {
         ids.push_back(node.id);
       }
     });
@@ -116,9 +116,9 @@ std::vector<std::uint64_t> working_ids(graph_object* in) {
   return ids;
 }
 
-operation structural(abi::graph_node_type type) {
+operation structural(cupti::graph_node_type type) {
   operation op;
-  op.kind = abi::record_kind::invalid;
+  op.kind = cupti::record_kind::invalid;
   op.node = type;
   return op;
 }
@@ -152,28 +152,29 @@ graph create_graph(const call& how) {
   return made;
 }
 
-abi::graph_node_handle add_kernel(graph g, std::string_view name, const launch_shape& shape,
-                                  const call& how) {
+cupti::graph_node_handle add_kernel(graph g, std::string_view name, const launch_shape& shape,
+                                    const call& how) {
   operation op;
   op.name = name;
   op.shape = shape;
   return add({runtime::graph_add_kernel, driver::graph_add_kernel}, g, op, how, [](auto&&...) {});
 }
 
-abi::graph_node_handle add_empty(graph g, const call& how) {
-  return add({runtime::graph_add_empty, driver::graph_add_empty}, g, structural(abi::graph_node_type::empty),
-             how, [](auto&&...) {});
+cupti::graph_node_handle add_empty(graph g, const call& how) {
+  return add({runtime::graph_add_empty, driver::graph_add_empty}, g,
+             structural(cupti::graph_node_type::empty), how, [](auto&&...) {});
 }
 
-abi::graph_node_handle add_child(graph g, graph child, const call& how) {
-  return add({runtime::graph_add_child, driver::graph_add_child}, g, structural(abi::graph_node_type::graph),
-             how, [&](graph_node& node, graph_state& all, std::vector<graph_event>& events) {
+cupti::graph_node_handle add_child(graph g, graph child, const call& how) {
+  return add({runtime::graph_add_child, driver::graph_add_child}, g,
+             structural(cupti::graph_node_type::graph), how,
+             [&](graph_node& node, graph_state& all, std::vector<graph_event>& events) {
                const auto source = find(all, child.handle);
                if (source == nullptr) {
                  return;
                }
                node.inner = make_graph(all);
-               abi::graph_data told = about(node.inner->handle);
+               cupti::graph_data told = about(node.inner->handle);
                told.original_graph = child.handle;
                events.push_back({resource_event::graph_cloned, told});
                clone_nodes(all, *source, *node.inner, told, events);
@@ -182,7 +183,7 @@ abi::graph_node_handle add_child(graph g, graph child, const call& how) {
 
 graph add_conditional(graph g, std::uint32_t times, const call& how) {
   graph body;
-  add({runtime::graph_add_node, driver::graph_add_node}, g, structural(abi::graph_node_type::conditional),
+  add({runtime::graph_add_node, driver::graph_add_node}, g, structural(cupti::graph_node_type::conditional),
       how, [&](graph_node& node, graph_state& all, std::vector<graph_event>& events) {
         node.inner = make_graph(all);
         node.times = times;
@@ -206,7 +207,7 @@ graph clone(graph g, const call& how) {
       }
       const auto copy = make_graph(all);
       made.handle = copy->handle;
-      abi::graph_data told = about(copy->handle);
+      cupti::graph_data told = about(copy->handle);
       told.original_graph = g.handle;
       events.push_back({resource_event::graph_cloned, told});
       clone_nodes(all, *source, *copy, told, events);
@@ -232,19 +233,19 @@ executable instantiate(graph g, const call& how) {
                 return;
               }
               const auto exec = std::make_shared<exec_object>();
-              exec->handle = reinterpret_cast<abi::graph_exec_handle>(all.handles.take());
-              exec->content.handle = reinterpret_cast<abi::graph_handle>(all.handles.take());
+              exec->handle = reinterpret_cast<cupti::graph_exec_handle>(all.handles.take());
+              exec->content.handle = reinterpret_cast<cupti::graph_handle>(all.handles.take());
               exec->id = exec->content.id = ++all.last_id;
-              exec->one_record = wanted(abi::record_kind::graph_trace);
+              exec->one_record = wanted(cupti::record_kind::graph_trace);
               all.execs[exec->handle] = exec;
               const exec_clone_graph told_as = settings().exec_clone;
-              abi::graph_data told = about(told_as == exec_clone_graph::own      ? exec->content.handle
-                                           : told_as == exec_clone_graph::source ? g.handle
-                                                                                 : nullptr);
+              cupti::graph_data told = about(told_as == exec_clone_graph::own      ? exec->content.handle
+                                             : told_as == exec_clone_graph::source ? g.handle
+                                                                                   : nullptr);
               told.original_graph = g.handle;
               told.graph_exec = exec->handle;
               clone_nodes(all, *source, exec->content, told, events);
-              abi::graph_data created = about(g.handle);
+              cupti::graph_data created = about(g.handle);
               created.graph_exec = exec->handle;
               events.push_back({resource_event::graph_exec_created, created});
               made.handle = exec->handle;
@@ -269,14 +270,14 @@ int update(executable e, graph g, const call& how) {
                      }
                      take_over(exec->content, *source, *exec, g.handle, events);
                    }
-                   if (settings().version >= abi::cuda_13_0) {
+                   if (settings().version >= cupti::cuda_13_0) {
                      emit_all(events);
                    }
                  })
       .result;
 }
 
-void set_kernel(graph g, abi::graph_node_handle node, std::string_view name, const call& how) {
+void set_kernel(graph g, cupti::graph_node_handle node, std::string_view name, const call& how) {
   const params::set_kernel params{node, nullptr};
   perform({runtime::graph_set_kernel, driver::graph_set_kernel, 0, &params, &params}, how,
           [&](call_frame& frame) {
@@ -288,7 +289,7 @@ void set_kernel(graph g, abi::graph_node_handle node, std::string_view name, con
           });
 }
 
-void set_kernel(executable e, abi::graph_node_handle node, std::string_view name, const call& how) {
+void set_kernel(executable e, cupti::graph_node_handle node, std::string_view name, const call& how) {
   const params::exec_set_kernel params{e.handle, node, nullptr};
   perform({runtime::graph_exec_set_kernel, driver::graph_exec_set_kernel, 0, &params, &params}, how,
           [&](call_frame& frame) {
@@ -303,8 +304,8 @@ void set_kernel(executable e, abi::graph_node_handle node, std::string_view name
                 return;
               }
             }
-            if (settings().version >= abi::cuda_13_0) {
-              abi::graph_data data{};
+            if (settings().version >= cupti::cuda_13_0) {
+              cupti::graph_data data{};
               data.node = node;
               data.graph_exec = e.handle;
               emit_all({{resource_event::graph_node_set_params, data}});

@@ -15,7 +15,7 @@
 namespace standin {
 namespace {
 
-using abi::resource_event;
+using cupti::resource_event;
 
 constexpr int error_invalid_value = 1;
 
@@ -27,7 +27,7 @@ struct node_run {
 // The nodes that do work, in order, bodies as often as they run.
 void gather(const graph_object& in, std::vector<node_run>& runs) {
   for (const graph_node& node : in.nodes) {
-    if (node.op.kind != abi::record_kind::invalid) {
+    if (node.op.kind != cupti::record_kind::invalid) {
       runs.push_back({node.id, node.op});
     }
     for (std::uint32_t i = 0; node.inner != nullptr && i < node.times; ++i) {
@@ -36,8 +36,8 @@ void gather(const graph_object& in, std::vector<node_run>& runs) {
   }
 }
 
-abi::graph_data about(abi::graph_handle g, abi::graph_exec_handle e) {
-  abi::graph_data data{};
+cupti::graph_data about(cupti::graph_handle g, cupti::graph_exec_handle e) {
+  cupti::graph_data data{};
   data.graph = g;
   data.graph_exec = e;
   return data;
@@ -67,7 +67,7 @@ done launch(stream s, executable e, const work& w) {
     where.stream = stream_id(s);
     where.correlation = frame.correlation;
     where.graph = exec->id;
-    const bool one_record = exec->one_record && wanted(abi::record_kind::graph_trace);
+    const bool one_record = exec->one_record && wanted(cupti::record_kind::graph_trace);
     for (node_run& run : runs) {
       where.times = times_of(s, frame.entered, w);
       where.graph_node = run.id;
@@ -102,7 +102,7 @@ void destroy(graph g, const call& how) {
         return;
       }
       each_node(*destroyed, [&](const graph_node& node) {
-        abi::graph_data data = about(g.handle, nullptr);
+        cupti::graph_data data = about(g.handle, nullptr);
         data.node = node.handle;
         data.node_type = node.op.node;
         events.push_back({resource_event::graph_node_destroy_starting, data});

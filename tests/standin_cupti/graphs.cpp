@@ -15,13 +15,13 @@ Handle take_handle(graph_state& all) {
 }
 
 void register_node(graph_state& all, graph_object& in, graph_node& node) {
-  node.handle = take_handle<abi::graph_node_handle>(all);
+  node.handle = take_handle<cupti::graph_node_handle>(all);
   node.id = (std::uint64_t{in.id} << 32U) | ++in.nodes_made;
   all.nodes[node.handle] = node.id;
 }
 
-void emit_graph(abi::resource_event what, abi::graph_data data, std::uint32_t device) {
-  const abi::resource_data resource{context_handle_of(device), nullptr, &data};
+void emit_graph(cupti::resource_event what, cupti::graph_data data, std::uint32_t device) {
+  const cupti::resource_data resource{context_handle_of(device), nullptr, &data};
   emit(what, &resource);
 }
 
@@ -55,7 +55,7 @@ graph_state& graphs() {
 
 std::shared_ptr<graph_object> make_graph(graph_state& all) {
   auto made = std::make_shared<graph_object>();
-  made->handle = take_handle<abi::graph_handle>(all);
+  made->handle = take_handle<cupti::graph_handle>(all);
   made->id = ++all.last_id;
   all.graphs[made->handle] = made;
   return made;
@@ -68,28 +68,28 @@ graph_node& make_node(graph_state& all, graph_object& in, const operation& op) {
   return node;
 }
 
-std::shared_ptr<graph_object> find(graph_state& all, abi::graph_handle g) {
+std::shared_ptr<graph_object> find(graph_state& all, cupti::graph_handle g) {
   return find_in(all.graphs, g, "a graph");
 }
 
-std::shared_ptr<exec_object> find(graph_state& all, abi::graph_exec_handle e) {
+std::shared_ptr<exec_object> find(graph_state& all, cupti::graph_exec_handle e) {
   return find_in(all.execs, e, "an executable");
 }
 
-void clone_nodes(graph_state& all, const graph_object& from, graph_object& to, const abi::graph_data& told,
+void clone_nodes(graph_state& all, const graph_object& from, graph_object& to, const cupti::graph_data& told,
                  std::vector<graph_event>& events) {
   for (const graph_node& source : from.nodes) {
     graph_node copy = source;
     register_node(all, to, copy);
     copy.original = source.handle;
-    abi::graph_data data = told;
+    cupti::graph_data data = told;
     data.node = copy.handle;
     data.original_node = source.handle;
     data.node_type = source.op.node;
-    events.push_back({abi::resource_event::graph_node_cloned, data});
+    events.push_back({cupti::resource_event::graph_node_cloned, data});
     if (source.inner != nullptr) {
       copy.inner = make_graph(all);
-      abi::graph_data inside = told;
+      cupti::graph_data inside = told;
       inside.graph = copy.inner->handle;
       inside.original_graph = source.inner->handle;
       clone_nodes(all, *source.inner, *copy.inner, inside, events);
@@ -125,11 +125,11 @@ void emit_all(const std::vector<graph_event>& events) {
   }
 }
 
-abi::graph_node_handle add_node(abi::graph_handle g, const operation& op, std::uint32_t device) {
-  abi::graph_data data{};
+cupti::graph_node_handle add_node(cupti::graph_handle g, const operation& op, std::uint32_t device) {
+  cupti::graph_data data{};
   data.graph = g;
   data.node_type = op.node;
-  emit_graph(abi::resource_event::graph_node_create_starting, data, device);
+  emit_graph(cupti::resource_event::graph_node_create_starting, data, device);
   {
     graph_state& all = graphs();
     const std::lock_guard lock{all.mutex};
@@ -140,29 +140,29 @@ abi::graph_node_handle add_node(abi::graph_handle g, const operation& op, std::u
     data.dependency = in->nodes.empty() ? nullptr : in->nodes.back().handle;
     data.node = make_node(all, *in, op).handle;
   }
-  const abi::graph_node_handle before = data.dependency;
+  const cupti::graph_node_handle before = data.dependency;
   data.dependency = nullptr;
-  emit_graph(abi::resource_event::graph_node_created, data, device);
+  emit_graph(cupti::resource_event::graph_node_created, data, device);
   if (before != nullptr) {
     data.dependency = before;
-    emit_graph(abi::resource_event::graph_node_dependency_created, data, device);
+    emit_graph(cupti::resource_event::graph_node_dependency_created, data, device);
   }
   return data.node;
 }
 
-std::optional<std::uint32_t> id_of(abi::graph_handle g) {
+std::optional<std::uint32_t> id_of(cupti::graph_handle g) {
   const std::lock_guard lock{graphs().mutex};
   const auto found = graphs().graphs.find(g);
   return found != graphs().graphs.end() ? std::optional{found->second->id} : std::nullopt;
 }
 
-std::optional<std::uint32_t> id_of(abi::graph_exec_handle e) {
+std::optional<std::uint32_t> id_of(cupti::graph_exec_handle e) {
   const std::lock_guard lock{graphs().mutex};
   const auto found = graphs().execs.find(e);
   return found != graphs().execs.end() ? std::optional{found->second->id} : std::nullopt;
 }
 
-std::optional<std::uint64_t> id_of(abi::graph_node_handle n) {
+std::optional<std::uint64_t> id_of(cupti::graph_node_handle n) {
   const std::lock_guard lock{graphs().mutex};
   const auto found = graphs().nodes.find(n);
   return found != graphs().nodes.end() ? std::optional{found->second} : std::nullopt;

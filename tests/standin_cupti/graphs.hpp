@@ -16,23 +16,23 @@ namespace standin {
 struct graph_object;
 
 struct graph_node {
-  abi::graph_node_handle handle = nullptr;
+  cupti::graph_node_handle handle = nullptr;
   std::uint64_t id = 0;
   operation op;
-  std::shared_ptr<graph_object> inner;        ///< of a child graph or a conditional node: its body
-  std::uint32_t times = 1;                    ///< the body runs
-  abi::graph_node_handle original = nullptr;  ///< what it was cloned from
+  std::shared_ptr<graph_object> inner;          ///< of a child graph or a conditional node: its body
+  std::uint32_t times = 1;                      ///< the body runs
+  cupti::graph_node_handle original = nullptr;  ///< what it was cloned from
 };
 
 struct graph_object {
-  abi::graph_handle handle = nullptr;
+  cupti::graph_handle handle = nullptr;
   std::uint32_t id = 0;
   std::uint32_t nodes_made = 0;
   std::vector<graph_node> nodes;
 };
 
 struct exec_object {
-  abi::graph_exec_handle handle = nullptr;
+  cupti::graph_exec_handle handle = nullptr;
   std::uint32_t id = 0;
   graph_object content;
   bool one_record = false;  ///< GRAPH_TRACE was on when it was made
@@ -50,17 +50,17 @@ class handle_source {
 };
 
 struct graph_event {
-  abi::resource_event what;
-  abi::graph_data data;
+  cupti::resource_event what;
+  cupti::graph_data data;
 };
 
 struct graph_state {
   std::mutex mutex;
   handle_source handles;
   std::uint32_t last_id = 0;
-  std::map<abi::graph_handle, std::shared_ptr<graph_object>> graphs;  ///< bodies and children's clones too
-  std::map<abi::graph_exec_handle, std::shared_ptr<exec_object>> execs;
-  std::map<abi::graph_node_handle, std::uint64_t> nodes;
+  std::map<cupti::graph_handle, std::shared_ptr<graph_object>> graphs;  ///< bodies and children's clones too
+  std::map<cupti::graph_exec_handle, std::shared_ptr<exec_object>> execs;
+  std::map<cupti::graph_node_handle, std::uint64_t> nodes;
 };
 
 graph_state& graphs();
@@ -68,11 +68,11 @@ graph_state& graphs();
 // Under the mutex.
 std::shared_ptr<graph_object> make_graph(graph_state& all);
 graph_node& make_node(graph_state& all, graph_object& in, const operation& op);
-std::shared_ptr<graph_object> find(graph_state& all, abi::graph_handle g);  ///< null, and a misuse
-std::shared_ptr<exec_object> find(graph_state& all, abi::graph_exec_handle e);
+std::shared_ptr<graph_object> find(graph_state& all, cupti::graph_handle g);  ///< null, and a misuse
+std::shared_ptr<exec_object> find(graph_state& all, cupti::graph_exec_handle e);
 /// Clones nodes, and what is in them, to the end of `to`; notes an event for each, with the graphs that
 /// `told` says.
-void clone_nodes(graph_state& all, const graph_object& from, graph_object& to, const abi::graph_data& told,
+void clone_nodes(graph_state& all, const graph_object& from, graph_object& to, const cupti::graph_data& told,
                  std::vector<graph_event>& events);
 /// Forgets a graph's nodes, and what is in them; their handles are free afterwards.
 void forget_nodes(graph_state& all, const graph_object& in);
@@ -82,11 +82,11 @@ void each_node(graph_object& in, const std::function<void(graph_node&)>& visit);
 // Without the mutex.
 void emit_all(const std::vector<graph_event>& events);
 /// Within a call: makes the node and its callbacks.
-abi::graph_node_handle add_node(abi::graph_handle g, const operation& op, std::uint32_t device = 0);
+cupti::graph_node_handle add_node(cupti::graph_handle g, const operation& op, std::uint32_t device = 0);
 
-std::optional<std::uint32_t> id_of(abi::graph_handle g);
-std::optional<std::uint32_t> id_of(abi::graph_exec_handle e);
-std::optional<std::uint64_t> id_of(abi::graph_node_handle n);
+std::optional<std::uint32_t> id_of(cupti::graph_handle g);
+std::optional<std::uint32_t> id_of(cupti::graph_exec_handle e);
+std::optional<std::uint64_t> id_of(cupti::graph_node_handle n);
 
 void reset_graphs();
 

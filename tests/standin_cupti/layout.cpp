@@ -12,7 +12,7 @@
 namespace standin {
 namespace {
 
-using abi::record_kind;
+using cupti::record_kind;
 
 constexpr std::uint32_t fictional_since =
     130100;  // 13.1's kernel record is longer than 13.0's; how long is made up
@@ -28,20 +28,20 @@ record blank(record_kind kind) {
 
 // T is the field's: values convert to it.
 template <class T>
-void put(record& to, abi::field<T> f, std::common_type_t<T> value) {
+void put(record& to, cupti::field<T> f, std::common_type_t<T> value) {
   if (settings().version >= f.since) {
     std::memcpy(to.bytes.data() + f.offset, &value, sizeof(T));
   }
 }
 
-void put_axes(record& to, abi::field<std::int32_t> first, const std::array<std::uint32_t, 3>& axes) {
+void put_axes(record& to, cupti::field<std::int32_t> first, const std::array<std::uint32_t, 3>& axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    put(to, abi::field<std::int32_t>{first.offset + 4 * i}, static_cast<std::int32_t>(axes[i]));
+    put(to, cupti::field<std::int32_t>{first.offset + 4 * i}, static_cast<std::int32_t>(axes[i]));
   }
 }
 
 record kernel_record(const operation& what, const occurrence& where) {
-  namespace f = abi::kernel;
+  namespace f = cupti::kernel;
   record made = blank(what.kind);
   std::fill(made.bytes.begin() + 4, made.bytes.end(), std::uint8_t{0});
   put(made, f::registers_per_thread, what.shape.registers);
@@ -57,11 +57,12 @@ record kernel_record(const operation& what, const occurrence& where) {
   put(made, f::dynamic_shared_memory, static_cast<std::int32_t>(what.shape.dynamic_shared));
   put(made, f::correlation_id, where.correlation);
   put(made, f::grid_id, std::int64_t{where.correlation});
-  put(made, f::launch, what.shape.cooperative ? abi::launch_type::cooperative : abi::launch_type::regular);
+  put(made, f::launch,
+      what.shape.cooperative ? cupti::launch_type::cooperative : cupti::launch_type::regular);
   put(made, f::graph_node_id, where.graph_node);
   put(made, f::graph_id, where.graph);
   put(made, f::channel_id, 1);
-  put(made, f::channel, abi::channel_type::compute);
+  put(made, f::channel, cupti::channel_type::compute);
   put(made, f::cluster_x, what.shape.cluster[0]);
   put(made, f::cluster_y, what.shape.cluster[1]);
   put(made, f::cluster_z, what.shape.cluster[2]);
@@ -73,14 +74,14 @@ record kernel_record(const operation& what, const occurrence& where) {
 }
 
 record copy_record(const operation& what, const occurrence& where) {
-  namespace f = abi::copy;
-  const bool from_host = what.direction == abi::copy_direction::host_to_device;
-  const bool to_host = what.direction == abi::copy_direction::device_to_host;
+  namespace f = cupti::copy;
+  const bool from_host = what.direction == cupti::copy_direction::host_to_device;
+  const bool to_host = what.direction == cupti::copy_direction::device_to_host;
   record made = blank(record_kind::memcpy);
   put(made, f::direction, what.direction);
-  put(made, f::source_kind, from_host ? abi::memory_pinned : abi::memory_device);
-  put(made, f::destination_kind, to_host ? abi::memory_pinned : abi::memory_device);
-  put(made, f::flags, abi::flag_async);
+  put(made, f::source_kind, from_host ? cupti::memory_pinned : cupti::memory_device);
+  put(made, f::destination_kind, to_host ? cupti::memory_pinned : cupti::memory_device);
+  put(made, f::flags, cupti::flag_async);
   put(made, f::bytes, what.bytes);
   put(made, f::start, where.times.begin);
   put(made, f::end, where.times.end);
@@ -91,19 +92,19 @@ record copy_record(const operation& what, const occurrence& where) {
   put(made, f::graph_node_id, where.graph_node);
   put(made, f::graph_id, where.graph);
   put(made, f::channel_id, 2);
-  put(made, f::channel, abi::channel_type::async_memcpy);
+  put(made, f::channel, cupti::channel_type::async_memcpy);
   put(made, f::is_device_launched, 0);
   put(made, f::copy_count, what.count);
   return made;
 }
 
 record peer_record(const operation& what, const occurrence& where) {
-  namespace f = abi::peer_copy;
+  namespace f = cupti::peer_copy;
   record made = blank(record_kind::memcpy_p2p);
-  put(made, f::direction, abi::copy_direction::peer_to_peer);
-  put(made, f::source_kind, abi::memory_device);
-  put(made, f::destination_kind, abi::memory_device);
-  put(made, f::flags, abi::flag_async);
+  put(made, f::direction, cupti::copy_direction::peer_to_peer);
+  put(made, f::source_kind, cupti::memory_device);
+  put(made, f::destination_kind, cupti::memory_device);
+  put(made, f::flags, cupti::flag_async);
   put(made, f::bytes, what.bytes);
   put(made, f::start, where.times.begin);
   put(made, f::end, where.times.end);
@@ -118,12 +119,12 @@ record peer_record(const operation& what, const occurrence& where) {
   put(made, f::graph_node_id, where.graph_node);
   put(made, f::graph_id, where.graph);
   put(made, f::channel_id, 2);
-  put(made, f::channel, abi::channel_type::async_memcpy);
+  put(made, f::channel, cupti::channel_type::async_memcpy);
   return made;
 }
 
 record set_record(const operation& what, const occurrence& where) {
-  namespace f = abi::set;
+  namespace f = cupti::set;
   record made = blank(record_kind::memset);
   put(made, f::value, what.value);
   put(made, f::bytes, what.bytes);
@@ -133,12 +134,12 @@ record set_record(const operation& what, const occurrence& where) {
   put(made, f::context_id, context_of(where.device));
   put(made, f::stream_id, where.stream);
   put(made, f::correlation_id, where.correlation);
-  put(made, f::flags, abi::flag_async);
-  put(made, f::kind, abi::memory_device);
+  put(made, f::flags, cupti::flag_async);
+  put(made, f::kind, cupti::memory_device);
   put(made, f::graph_node_id, where.graph_node);
   put(made, f::graph_id, where.graph);
   put(made, f::channel_id, 1);
-  put(made, f::channel, abi::channel_type::compute);
+  put(made, f::channel, cupti::channel_type::compute);
   put(made, f::is_device_launched, 0);
   return made;
 }
@@ -148,7 +149,7 @@ record set_record(const operation& what, const occurrence& where) {
 std::size_t size_of(record_kind kind) {
   const bool is_kernel = kind == record_kind::kernel || kind == record_kind::concurrent_kernel;
   return is_kernel && settings().version >= fictional_since ? fictional_kernel_size
-                                                            : abi::size_of(kind, settings().version);
+                                                            : cupti::size_of(kind, settings().version);
 }
 
 record make_work_record(const operation& what, const occurrence& where) {
@@ -166,7 +167,7 @@ record make_work_record(const operation& what, const occurrence& where) {
 
 record make_api_record(record_kind domain, std::uint32_t id, interval times, std::uint32_t thread,
                        std::uint32_t correlation, int result) {
-  namespace f = abi::api;
+  namespace f = cupti::api;
   record made = blank(domain);
   put(made, f::callback_id, id);
   put(made, f::start, times.begin);
@@ -178,12 +179,12 @@ record make_api_record(record_kind domain, std::uint32_t id, interval times, std
   return made;
 }
 
-record make_memory_record(abi::memory_operation what, std::uint64_t address, std::uint64_t bytes,
+record make_memory_record(cupti::memory_operation what, std::uint64_t address, std::uint64_t bytes,
                           std::uint64_t time, std::uint32_t device, std::uint32_t correlation) {
-  namespace f = abi::memory;
+  namespace f = cupti::memory;
   record made = blank(record_kind::memory);
   put(made, f::operation, what);
-  put(made, f::kind, abi::memory_device);
+  put(made, f::kind, cupti::memory_device);
   put(made, f::correlation_id, correlation);
   put(made, f::address, address);
   put(made, f::bytes, bytes);
@@ -191,7 +192,7 @@ record make_memory_record(abi::memory_operation what, std::uint64_t address, std
   put(made, f::process_id, static_cast<std::uint32_t>(::getpid()));
   put(made, f::device_id, device);
   put(made, f::context_id, context_of(device));
-  put(made, f::stream_id, abi::invalid_id);
+  put(made, f::stream_id, cupti::invalid_id);
   put(made, f::name, nullptr);
   put(made, f::is_async, 0);
   put(made, f::pool_size, 0);
@@ -200,7 +201,7 @@ record make_memory_record(abi::memory_operation what, std::uint64_t address, std
 }
 
 record make_graph_record(const occurrence& where) {
-  namespace f = abi::graph_trace;
+  namespace f = cupti::graph_trace;
   record made = blank(record_kind::graph_trace);
   put(made, f::correlation_id, where.correlation);
   put(made, f::start, where.times.begin);
@@ -214,9 +215,9 @@ record make_graph_record(const occurrence& where) {
   return made;
 }
 
-record make_synchronization_record(abi::synchronization_type type, interval times, std::uint32_t device,
+record make_synchronization_record(cupti::synchronization_type type, interval times, std::uint32_t device,
                                    std::uint32_t stream, std::uint32_t correlation) {
-  namespace f = abi::synchronization;
+  namespace f = cupti::synchronization;
   record made = blank(record_kind::synchronization);
   put(made, f::type, type);
   put(made, f::start, times.begin);
@@ -224,29 +225,29 @@ record make_synchronization_record(abi::synchronization_type type, interval time
   put(made, f::correlation_id, correlation);
   put(made, f::context_id, context_of(device));
   put(made, f::stream_id, stream);
-  put(made, f::event_id, abi::invalid_id);
+  put(made, f::event_id, cupti::invalid_id);
   put(made, f::event_sync_id, 0);
   put(made, f::return_value, 0);
   return made;
 }
 
-record make_overhead_record(abi::overhead_kind what, interval times, std::uint32_t thread, bool with_data) {
-  namespace f = abi::overhead;
+record make_overhead_record(cupti::overhead_kind what, interval times, std::uint32_t thread, bool with_data) {
+  namespace f = cupti::overhead;
   record made = blank(record_kind::overhead);
   put(made, f::what, what);
-  put(made, f::object, abi::object_kind::thread);
+  put(made, f::object, cupti::object_kind::thread);
   put(made, f::process_id, static_cast<std::uint32_t>(::getpid()));
   put(made, f::thread_id, thread);
   put(made, f::start, times.begin);
   put(made, f::end, times.end);
-  put(made, f::correlation_id, abi::unknown_correlation);
+  put(made, f::correlation_id, cupti::unknown_correlation);
   put(made, f::data, with_data && settings().version >= f::data.since ? std::calloc(1, 32) : nullptr);
   return made;
 }
 
-record make_external_record(abi::external_correlation_kind kind, std::uint64_t id,
+record make_external_record(cupti::external_correlation_kind kind, std::uint64_t id,
                             std::uint32_t correlation) {
-  namespace f = abi::external_correlation;
+  namespace f = cupti::external_correlation;
   record made = blank(record_kind::external_correlation);
   put(made, f::kind, kind);
   put(made, f::external_id, id);
@@ -255,13 +256,13 @@ record make_external_record(abi::external_correlation_kind kind, std::uint64_t i
 }
 
 void finish(std::uint8_t* record_bytes, std::uint64_t end) {
-  static_assert(abi::kernel::end.offset == abi::copy::end.offset &&
-                abi::kernel::end.offset == abi::set::end.offset &&
-                abi::kernel::end.offset == abi::peer_copy::end.offset);
-  std::memcpy(record_bytes + abi::kernel::end.offset, &end, sizeof end);
-  const auto kind = abi::read(record_bytes, abi::kind_of);
+  static_assert(cupti::kernel::end.offset == cupti::copy::end.offset &&
+                cupti::kernel::end.offset == cupti::set::end.offset &&
+                cupti::kernel::end.offset == cupti::peer_copy::end.offset);
+  std::memcpy(record_bytes + cupti::kernel::end.offset, &end, sizeof end);
+  const auto kind = cupti::read(record_bytes, cupti::kind_of);
   if (kind == record_kind::kernel || kind == record_kind::concurrent_kernel) {
-    std::memcpy(record_bytes + abi::kernel::completed.offset, &end, sizeof end);
+    std::memcpy(record_bytes + cupti::kernel::completed.offset, &end, sizeof end);
   }
 }
 

@@ -13,7 +13,7 @@
 namespace standin {
 namespace {
 
-using abi::callback_domain;
+using cupti::callback_domain;
 
 struct added_names {
   std::mutex mutex;
@@ -41,7 +41,7 @@ const char* known(callback_domain domain, std::uint32_t id) {
 
 // One past the last id. Those of 13.0 are the toolkit's; what 12.x had is our belief.
 std::uint32_t end_of(callback_domain domain) {
-  const bool cuda_13 = settings().version >= abi::cuda_13_0;
+  const bool cuda_13 = settings().version >= cupti::cuda_13_0;
   return domain == callback_domain::runtime_api ? (cuda_13 ? 523 : 505) : (cuda_13 ? 807 : 776);
 }
 

@@ -19,7 +19,7 @@
 namespace standin {
 namespace {
 
-using abi::record_kind;
+using cupti::record_kind;
 
 struct allocation {
   std::uint64_t bytes;
@@ -30,7 +30,7 @@ struct memory_state {
   std::mutex mutex;
   std::map<std::uint64_t, allocation> allocations;
   std::uint64_t next = 0x7F0000000000;
-  std::map<std::uint64_t, abi::graph_handle> captured_events;  ///< recorded while their stream captured
+  std::map<std::uint64_t, cupti::graph_handle> captured_events;  ///< recorded while their stream captured
 };
 
 memory_state& memory() {
@@ -41,10 +41,10 @@ memory_state& memory() {
 std::atomic<std::uint64_t> last_event{0x300000};
 
 std::uint32_t usual_launch(const launch_shape& shape) {
-  return shape.cooperative                      ? runtime::launch_cooperative
-         : shape.cluster[0] > 0                 ? runtime::launch_kernel_ex
-         : settings().version >= abi::cuda_13_0 ? runtime::launch_kernel_13
-                                                : runtime::launch_kernel;
+  return shape.cooperative                        ? runtime::launch_cooperative
+         : shape.cluster[0] > 0                   ? runtime::launch_kernel_ex
+         : settings().version >= cupti::cuda_13_0 ? runtime::launch_kernel_13
+                                                  : runtime::launch_kernel;
 }
 
 std::uint32_t usual_driver_launch(const launch_shape& shape) {
@@ -53,13 +53,13 @@ std::uint32_t usual_driver_launch(const launch_shape& shape) {
                                 : driver::launch_kernel;
 }
 
-std::uint32_t usual_driver_copy(abi::copy_direction direction) {
+std::uint32_t usual_driver_copy(cupti::copy_direction direction) {
   switch (direction) {
-    case abi::copy_direction::host_to_device:
+    case cupti::copy_direction::host_to_device:
       return driver::memcpy_htod_async;
-    case abi::copy_direction::device_to_host:
+    case cupti::copy_direction::device_to_host:
       return driver::memcpy_dtoh_async;
-    case abi::copy_direction::device_to_device:
+    case cupti::copy_direction::device_to_device:
       return driver::memcpy_dtod_async;
     default:
       return driver::memcpy_async;
@@ -67,7 +67,7 @@ std::uint32_t usual_driver_copy(abi::copy_direction direction) {
 }
 
 // Work that ran has ended when the call returns.
-done synchronizing(const function& what, const call& how, abi::synchronization_type type,
+done synchronizing(const function& what, const call& how, cupti::synchronization_type type,
                    std::uint32_t stream, const std::function<void()>& wait) {
   return perform(what, how, [&](call_frame& frame) {
     wait();
@@ -81,7 +81,7 @@ done synchronizing(const function& what, const call& how, abi::synchronization_t
   });
 }
 
-void write_memory(call_frame& frame, abi::memory_operation what, std::uint64_t address, allocation a) {
+void write_memory(call_frame& frame, cupti::memory_operation what, std::uint64_t address, allocation a) {
   if (wanted(record_kind::memory)) {
     frame.records.push_back(
         make_memory_record(what, address, a.bytes, frame.entered, a.device, frame.correlation));
@@ -110,10 +110,11 @@ done launch(stream s, std::string_view name, const launch_shape& shape, const wo
                 op, w);
 }
 
-done copy(stream s, abi::copy_direction direction, std::uint64_t bytes, const work& w, std::uint64_t count) {
+done copy(stream s, cupti::copy_direction direction, std::uint64_t bytes, const work& w,
+          std::uint64_t count) {
   operation op;
   op.kind = record_kind::memcpy;
-  op.node = abi::graph_node_type::memcpy;
+  op.node = cupti::graph_node_type::memcpy;
   op.direction = direction;
   op.bytes = bytes;
   op.count = count;
@@ -123,7 +124,7 @@ done copy(stream s, abi::copy_direction direction, std::uint64_t bytes, const wo
 done peer_copy(stream s, std::uint32_t to_device, std::uint64_t bytes, const work& w) {
   operation op;
   op.kind = record_kind::memcpy_p2p;
-  op.node = abi::graph_node_type::memcpy;
+  op.node = cupti::graph_node_type::memcpy;
   op.bytes = bytes;
   op.to_device = to_device;
   return submit({runtime::memcpy_peer_async, driver::memcpy_peer_async, s.device}, s, op, w);
@@ -132,7 +133,7 @@ done peer_copy(stream s, std::uint32_t to_device, std::uint64_t bytes, const wor
 done memset(stream s, std::uint32_t value, std::uint64_t bytes, const work& w) {
   operation op;
   op.kind = record_kind::memset;
-  op.node = abi::graph_node_type::memset;
+  op.node = cupti::graph_node_type::memset;
   op.value = value;
   op.bytes = bytes;
   return submit({runtime::memset_async, driver::memset_d32_async, s.device}, s, op, w);
@@ -141,7 +142,7 @@ done memset(stream s, std::uint32_t value, std::uint64_t bytes, const work& w) {
 done host_function(stream s, const call& how) {
   operation op;
   op.kind = record_kind::invalid;
-  op.node = abi::graph_node_type::host;
+  op.node = cupti::graph_node_type::host;
   work w;
   w.how = how;
   return submit({runtime::launch_host_func, driver::launch_host_func, s.device}, s, op, w);
@@ -156,7 +157,7 @@ std::uint64_t allocate(std::uint64_t bytes, std::uint32_t device, const call& ho
       memory().next += (bytes + 511) / 512 * 512;
       memory().allocations[address] = {bytes, device};
     }
-    write_memory(frame, abi::memory_operation::allocation, address, {bytes, device});
+    write_memory(frame, cupti::memory_operation::allocation, address, {bytes, device});
   });
   return address;
 }
@@ -174,20 +175,20 @@ void free(std::uint64_t address, const call& how) {
       freed = found->second;
       memory().allocations.erase(found);
     }
-    write_memory(frame, abi::memory_operation::release, address, freed);
+    write_memory(frame, cupti::memory_operation::release, address, freed);
   });
 }
 
 done synchronize(stream s, const call& how) {
   const params::of_stream params{s.handle};
   return synchronizing({runtime::stream_synchronize, driver::stream_synchronize, s.device, &params, &params},
-                       how, abi::synchronization_type::stream_synchronize, stream_id(s),
+                       how, cupti::synchronization_type::stream_synchronize, stream_id(s),
                        [&] { finish_running(s.device, s.handle); });
 }
 
 done synchronize_device(std::uint32_t device, const call& how) {
   return synchronizing({runtime::device_synchronize, driver::ctx_synchronize, device}, how,
-                       abi::synchronization_type::context_synchronize, abi::invalid_id,
+                       cupti::synchronization_type::context_synchronize, cupti::invalid_id,
                        [&] { finish_running(device, std::nullopt); });
 }
 
@@ -201,7 +202,7 @@ done record_event(std::uint64_t event, stream s, const call& how) {
   const params::event_on_stream params{reinterpret_cast<void*>(event), s.handle};
   return perform({runtime::event_record, driver::event_record, s.device, &params, &params}, how,
                  [&](call_frame&) {
-                   const abi::graph_handle g = capturing(s);
+                   const cupti::graph_handle g = capturing(s);
                    const std::lock_guard lock{memory().mutex};
                    memory().captured_events[event] = g;
                  });
@@ -209,7 +210,7 @@ done record_event(std::uint64_t event, stream s, const call& how) {
 
 done wait_event(stream s, std::uint64_t event, const call& how) {
   return perform({runtime::stream_wait_event, driver::stream_wait_event, s.device}, how, [&](call_frame&) {
-    abi::graph_handle g = nullptr;
+    cupti::graph_handle g = nullptr;
     {
       const std::lock_guard lock{memory().mutex};
       const auto found = memory().captured_events.find(event);
@@ -223,7 +224,7 @@ done wait_event(stream s, std::uint64_t event, const call& how) {
 
 done synchronize_event(std::uint64_t, const call& how) {
   return synchronizing({runtime::event_synchronize, driver::event_synchronize}, how,
-                       abi::synchronization_type::event_synchronize, abi::invalid_id, [] {});
+                       cupti::synchronization_type::event_synchronize, cupti::invalid_id, [] {});
 }
 
 done query_event(std::uint64_t, const call& how) {
@@ -241,7 +242,7 @@ done any_call(std::uint32_t runtime_id, std::uint32_t driver_id, const call& how
   return perform({runtime_id, driver_id}, how, [](call_frame&) {});
 }
 
-void write_overhead(abi::overhead_kind what, interval times, bool with_data) {
+void write_overhead(cupti::overhead_kind what, interval times, bool with_data) {
   if (wanted(record_kind::overhead)) {
     write(make_overhead_record(what, times, this_thread_id(), with_data));
   }

@@ -12,7 +12,7 @@
 
 namespace standin::params {
 
-namespace abi = varve::cupti;
+namespace cupti = varve::cupti;
 
 struct launch_kernel {  ///< cudaLaunchKernel, cudaLaunchCooperativeKernel
   const void* function;
@@ -20,7 +20,7 @@ struct launch_kernel {  ///< cudaLaunchKernel, cudaLaunchCooperativeKernel
   std::uint32_t block[3];
   void** arguments;
   std::size_t dynamic_shared;
-  abi::stream_handle stream;
+  cupti::stream_handle stream;
 };
 
 struct driver_launch_kernel {  ///< cuLaunchKernel
@@ -28,46 +28,46 @@ struct driver_launch_kernel {  ///< cuLaunchKernel
   std::uint32_t grid[3];
   std::uint32_t block[3];
   std::uint32_t dynamic_shared;
-  abi::stream_handle stream;
+  cupti::stream_handle stream;
   void** arguments;
   void** extra;
 };
 
 struct instantiate {  ///< cudaGraphInstantiate, cuGraphInstantiateWithFlags
-  abi::graph_exec_handle* exec;
-  abi::graph_handle graph;
+  cupti::graph_exec_handle* exec;
+  cupti::graph_handle graph;
   unsigned long long flags;
 };
 
 struct update {  ///< cudaGraphExecUpdate, cuGraphExecUpdate_v2
-  abi::graph_exec_handle exec;
-  abi::graph_handle graph;
+  cupti::graph_exec_handle exec;
+  cupti::graph_handle graph;
   void* info;
 };
 
 struct graph_launch {  ///< cudaGraphLaunch, cuGraphLaunch
-  abi::graph_exec_handle exec;
-  abi::stream_handle stream;
+  cupti::graph_exec_handle exec;
+  cupti::stream_handle stream;
 };
 
 struct exec_set_kernel {  ///< cudaGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2
-  abi::graph_exec_handle exec;
-  abi::graph_node_handle node;
+  cupti::graph_exec_handle exec;
+  cupti::graph_node_handle node;
   const void* params;
 };
 
 struct set_kernel {  ///< cudaGraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2
-  abi::graph_node_handle node;
+  cupti::graph_node_handle node;
   const void* params;
 };
 
 struct event_on_stream {  ///< cudaEventRecord, cuEventRecord
   void* event;
-  abi::stream_handle stream;
+  cupti::stream_handle stream;
 };
 
 struct of_stream {  ///< cudaStreamSynchronize, cuStreamSynchronize
-  abi::stream_handle stream;
+  cupti::stream_handle stream;
 };
 
 }  // namespace standin::params

@@ -24,12 +24,12 @@ constexpr std::uint32_t default_stream_id = 7;
 struct stream_info {
   std::uint32_t id = default_stream_id;
   std::uint64_t free_at = 0;
-  abi::graph_handle captures = nullptr;
+  cupti::graph_handle captures = nullptr;
 };
 
 struct stream_state {
   std::mutex mutex;
-  std::map<std::pair<std::uint32_t, abi::stream_handle>, stream_info>
+  std::map<std::pair<std::uint32_t, cupti::stream_handle>, stream_info>
       streams;  ///< by device: each has a null stream
   std::uintptr_t made = 0;
   std::atomic<std::uint32_t> devices{0};  ///< 0: CUDA is not initialised
@@ -40,18 +40,18 @@ stream_state& state() {
   return all;
 }
 
-void emit_stream(abi::resource_event event, stream s) {
-  const abi::resource_data data{context_handle_of(s.device), s.handle, nullptr};
+void emit_stream(cupti::resource_event event, stream s) {
+  const cupti::resource_data data{context_handle_of(s.device), s.handle, nullptr};
   emit(event, &data);
 }
 
 }  // namespace
 
-abi::context_handle context_handle_of(std::uint32_t device) {
-  return reinterpret_cast<abi::context_handle>(contexts_at + apart * device);
+cupti::context_handle context_handle_of(std::uint32_t device) {
+  return reinterpret_cast<cupti::context_handle>(contexts_at + apart * device);
 }
 
-std::optional<std::uint32_t> id_of(abi::context_handle context, abi::stream_handle handle) {
+std::optional<std::uint32_t> id_of(cupti::context_handle context, cupti::stream_handle handle) {
   if (handle == nullptr) {
     return default_stream_id;
   }
@@ -72,18 +72,18 @@ interval occupy(stream s, std::uint64_t entered, std::uint64_t duration) {
   return {begin, free_at};
 }
 
-abi::graph_handle capturing(stream s) {
+cupti::graph_handle capturing(stream s) {
   const std::lock_guard lock{state().mutex};
   const auto found = state().streams.find({s.device, s.handle});
   return found != state().streams.end() ? found->second.captures : nullptr;
 }
 
-void set_capturing(stream s, abi::graph_handle g) {
+void set_capturing(stream s, cupti::graph_handle g) {
   const std::lock_guard lock{state().mutex};
   state().streams[{s.device, s.handle}].captures = g;
 }
 
-void end_capturing(abi::graph_handle g) {
+void end_capturing(cupti::graph_handle g) {
   const std::lock_guard lock{state().mutex};
   for (auto& [key, info] : state().streams) {
     if (info.captures == g) {
@@ -97,10 +97,10 @@ void initialise(std::uint32_t devices) {
   if (!state().devices.compare_exchange_strong(none, devices)) {
     return;
   }
-  emit(abi::resource_event::cu_init_finished, nullptr);
+  emit(cupti::resource_event::cu_init_finished, nullptr);
   for (std::uint32_t device = 0; device < devices; ++device) {
-    const abi::resource_data data{context_handle_of(device), nullptr, nullptr};
-    emit(abi::resource_event::context_created, &data);
+    const cupti::resource_data data{context_handle_of(device), nullptr, nullptr};
+    emit(cupti::resource_event::context_created, &data);
   }
 }
 
@@ -111,17 +111,17 @@ stream create_stream(std::uint32_t device) {
     {
       const std::lock_guard lock{state().mutex};
       const std::uintptr_t number = state().made++;
-      made.handle = reinterpret_cast<abi::stream_handle>(streams_at + apart * number);
+      made.handle = reinterpret_cast<cupti::stream_handle>(streams_at + apart * number);
       state().streams[{device, made.handle}].id = static_cast<std::uint32_t>(13 + number);
     }
-    emit_stream(abi::resource_event::stream_created, made);
+    emit_stream(cupti::resource_event::stream_created, made);
   });
   return made;
 }
 
 void destroy_stream(stream s) {
   perform({runtime::stream_destroy, driver::stream_destroy, s.device}, {}, [&](call_frame&) {
-    emit_stream(abi::resource_event::stream_destroy_starting, s);
+    emit_stream(cupti::resource_event::stream_destroy_starting, s);
     const std::lock_guard lock{state().mutex};
     state().streams.erase({s.device, s.handle});
   });

@@ -9,16 +9,16 @@
 
 namespace standin {
 
-abi::context_handle context_handle_of(std::uint32_t device);
-std::optional<std::uint32_t> id_of(abi::context_handle context, abi::stream_handle stream);
+cupti::context_handle context_handle_of(std::uint32_t device);
+std::optional<std::uint32_t> id_of(cupti::context_handle context, cupti::stream_handle stream);
 
 /// When work of `duration` handed in at `entered` runs: after the launch latency and what the stream already
 /// has.
 interval occupy(stream s, std::uint64_t entered, std::uint64_t duration);
 
-abi::graph_handle capturing(stream s);  ///< null: it doesn't
-void set_capturing(stream s, abi::graph_handle g);
-void end_capturing(abi::graph_handle g);  ///< on every stream that joined
+cupti::graph_handle capturing(stream s);  ///< null: it doesn't
+void set_capturing(stream s, cupti::graph_handle g);
+void end_capturing(cupti::graph_handle g);  ///< on every stream that joined
 
 void reset_streams();
 
