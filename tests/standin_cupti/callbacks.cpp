@@ -141,6 +141,11 @@ bool api_callbacks_enabled() {
          count[static_cast<std::size_t>(callback_domain::runtime_api)] > 0;
 }
 
+void notify(cupti::state_event event, result code, const char* message) {
+  const cupti::state_data data{code, message};
+  emit(callback_domain::state, static_cast<std::uint32_t>(event), &data);
+}
+
 void reset_callbacks() {
   callback_state& all = state();
   const std::lock_guard lock{all.mutex};

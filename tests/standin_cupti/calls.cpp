@@ -69,6 +69,15 @@ void leave_layer(layer& l, int& result, std::vector<record>& api_records) {
   }
 }
 
+void write_api(std::vector<record>& records) {
+  for (record& r : records) {
+    write_external(cupti::read(r.bytes.data(), cupti::api::correlation_id));
+    write(std::move(r));
+  }
+}
+
+}  // namespace
+
 void write_work(std::vector<record>& records) {
   for (record& r : records) {
     if (settings().order == record_order::at_flush) {
@@ -78,15 +87,6 @@ void write_work(std::vector<record>& records) {
     }
   }
 }
-
-void write_api(std::vector<record>& records) {
-  for (record& r : records) {
-    write_external(cupti::read(r.bytes.data(), cupti::api::correlation_id));
-    write(std::move(r));
-  }
-}
-
-}  // namespace
 
 done perform(const function& what, const call& how, const std::function<void(call_frame&)>& body) {
   initialise();

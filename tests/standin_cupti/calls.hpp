@@ -41,6 +41,9 @@ bool choose_kind(operation& op);
 interval times_of(stream s, std::uint64_t entered, const work& w);
 record make_record_of(const operation& op, const occurrence& where, const work& w, stream s);
 
+/// Writes them now, or later if that is the configured order.
+void write_work(std::vector<record>& records);
+
 void reset_calls();
 
 }  // namespace standin

@@ -121,7 +121,7 @@ void client::called(void* user_data, cupti::callback_domain domain, std::uint32_
         EXPECT_EQ(cuptiGetGraphNodeId(seen.graph.original_node, &seen.original_id), cupti::result::success);
       }
     }
-  } else {
+  } else if (domain == cupti::callback_domain::runtime_api || domain == cupti::callback_domain::driver_api) {
     const auto& of_function = *static_cast<const cupti::callback_data*>(data);
     seen.site = of_function.site;
     seen.correlation = of_function.correlation_id;

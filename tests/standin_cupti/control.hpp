@@ -107,6 +107,7 @@ struct work {
   std::optional<interval> times;  ///< as they are, also 0 or reversed; none: from the stream's clock
   bool running = false;           ///< ends with the next synchronising call or finish_running(), not before
   std::uint64_t duration = 0;     ///< 0: the configuration's
+  bool from_device = false;  ///< of graph launches: a kernel made it, so there is no call and no correlation
   call how;
 };
 
@@ -229,6 +230,8 @@ STANDIN_EXPORT void on_entry(std::function<void(std::string_view function)> hook
 STANDIN_EXPORT void traffic_inside_every_function();
 STANDIN_EXPORT void use_clock(std::function<std::uint64_t()> nanoseconds);  ///< null: CLOCK_REALTIME
 STANDIN_EXPORT void set_next_correlation(std::uint32_t id);
+/// CUPTI tells of an error of its own.
+STANDIN_EXPORT void notify(cupti::state_event event, cupti::result code, const char* message);
 /// A name of a later CUDA: any_call and `call` may use its id.
 STANDIN_EXPORT void add_callback(cupti::callback_domain domain, std::uint32_t id, std::string_view name);
 

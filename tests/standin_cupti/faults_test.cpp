@@ -81,6 +81,12 @@ TEST(standin_faults, a_callback_that_throws_is_a_misuse) {
   EXPECT_THAT(misuses(), testing::Not(IsEmpty()));
 }
 
+TEST(standin_faults, cupti_tells_of_an_error_of_its_own) {
+  client c;
+  notify(cupti::state_event::fatal_error, result::hardware, "no");
+  EXPECT_EQ(c.callbacks().back().domain, cupti::callback_domain::state);
+}
+
 TEST(standin_faults, a_later_cudas_callbacks_have_names_and_can_be_called) {
   client c;
   const char* name = nullptr;

@@ -36,13 +36,6 @@ void gather(const graph_object& in, std::vector<node_run>& runs) {
   }
 }
 
-cupti::graph_data about(cupti::graph_handle g, cupti::graph_exec_handle e) {
-  cupti::graph_data data{};
-  data.graph = g;
-  data.graph_exec = e;
-  return data;
-}
-
 }  // namespace
 
 done launch(stream s, executable e, const work& w) {
@@ -50,7 +43,7 @@ done launch(stream s, executable e, const work& w) {
   std::vector<interval> times;
   std::vector<std::uint64_t> ids;
   const function what{runtime::graph_launch, driver::graph_launch, s.device, &params, &params};
-  done result = perform(what, w.how, [&](call_frame& frame) {
+  const auto body = [&](call_frame& frame) {
     std::shared_ptr<exec_object> exec;
     std::vector<node_run> runs;
     {
@@ -67,6 +60,7 @@ done launch(stream s, executable e, const work& w) {
     where.stream = stream_id(s);
     where.correlation = frame.correlation;
     where.graph = exec->id;
+    where.from_device = w.from_device;
     const bool one_record = exec->one_record && wanted(cupti::record_kind::graph_trace);
     for (node_run& run : runs) {
       where.times = times_of(s, frame.entered, w);
@@ -84,7 +78,16 @@ done launch(stream s, executable e, const work& w) {
       times.assign(1, where.times);
       frame.records.push_back(make_graph_record(where));
     }
-  });
+  };
+  done result;
+  if (w.from_device) {
+    call_frame frame;
+    frame.entered = now();
+    body(frame);
+    write_work(frame.records);
+  } else {
+    result = perform(what, w.how, body);
+  }
   result.times = std::move(times);
   result.node_ids = std::move(ids);
   return result;
@@ -93,7 +96,7 @@ done launch(stream s, executable e, const work& w) {
 void destroy(graph g, const call& how) {
   perform({runtime::graph_destroy, driver::graph_destroy}, how, [&](call_frame& frame) {
     graph_state& all = graphs();
-    std::vector<graph_event> events{{resource_event::graph_destroy_starting, about(g.handle, nullptr)}};
+    std::vector<graph_event> events{{resource_event::graph_destroy_starting, about(g.handle)}};
     {
       const std::lock_guard lock{all.mutex};
       const auto destroyed = find(all, g.handle);
@@ -102,7 +105,7 @@ void destroy(graph g, const call& how) {
         return;
       }
       each_node(*destroyed, [&](const graph_node& node) {
-        cupti::graph_data data = about(g.handle, nullptr);
+        cupti::graph_data data = about(g.handle);
         data.node = node.handle;
         data.node_type = node.op.node;
         events.push_back({resource_event::graph_node_destroy_starting, data});

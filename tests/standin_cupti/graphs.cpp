@@ -126,8 +126,7 @@ void emit_all(const std::vector<graph_event>& events) {
 }
 
 cupti::graph_node_handle add_node(cupti::graph_handle g, const operation& op, std::uint32_t device) {
-  cupti::graph_data data{};
-  data.graph = g;
+  cupti::graph_data data = about(g);
   data.node_type = op.node;
   emit_graph(cupti::resource_event::graph_node_create_starting, data, device);
   {

@@ -79,6 +79,14 @@ void forget_nodes(graph_state& all, const graph_object& in);
 /// Calls `visit` on each node, children and bodies after the node that has them.
 void each_node(graph_object& in, const std::function<void(graph_node&)>& visit);
 
+/// What an event says of a graph.
+inline cupti::graph_data about(cupti::graph_handle g, cupti::graph_exec_handle e = nullptr) {
+  cupti::graph_data data{};
+  data.graph = g;
+  data.graph_exec = e;
+  return data;
+}
+
 // Without the mutex.
 void emit_all(const std::vector<graph_event>& events);
 /// Within a call: makes the node and its callbacks.

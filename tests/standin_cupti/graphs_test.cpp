@@ -159,6 +159,21 @@ TEST(standin_graphs, graph_trace_suppresses_the_records_of_nodes_if_it_was_on_in
   EXPECT_EQ(traces[0].get(cupti::graph_trace::graph_id), exec_id(after));
 }
 
+TEST(standin_graphs, a_launch_from_the_device_has_no_call_and_no_correlation) {
+  client c;
+  c.enable({record_kind::concurrent_kernel});
+  const executable e = instantiate(capture(create_stream(), {"a"}));
+  const std::size_t callbacks = callbacks_made();
+  work w;
+  w.from_device = true;
+  launch({}, e, w);
+  EXPECT_EQ(callbacks_made(), callbacks);
+  const auto records = flushed(c);
+  ASSERT_THAT(records, SizeIs(1));
+  EXPECT_EQ(records[0].get(cupti::kernel::correlation_id), cupti::unknown_correlation);
+  EXPECT_EQ(records[0].get(cupti::kernel::is_device_launched), 1U);
+}
+
 TEST(standin_graphs, handles_are_used_again_and_ids_are_not) {
   client c;
   const graph first = create_graph();

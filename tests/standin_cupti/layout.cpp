@@ -63,6 +63,7 @@ record kernel_record(const operation& what, const occurrence& where) {
   put(made, f::graph_id, where.graph);
   put(made, f::channel_id, 1);
   put(made, f::channel, cupti::channel_type::compute);
+  put(made, f::is_device_launched, where.from_device ? 1 : 0);
   put(made, f::cluster_x, what.shape.cluster[0]);
   put(made, f::cluster_y, what.shape.cluster[1]);
   put(made, f::cluster_z, what.shape.cluster[2]);
@@ -93,7 +94,7 @@ record copy_record(const operation& what, const occurrence& where) {
   put(made, f::graph_id, where.graph);
   put(made, f::channel_id, 2);
   put(made, f::channel, cupti::channel_type::async_memcpy);
-  put(made, f::is_device_launched, 0);
+  put(made, f::is_device_launched, where.from_device ? 1 : 0);
   put(made, f::copy_count, what.count);
   return made;
 }
@@ -140,7 +141,7 @@ record set_record(const operation& what, const occurrence& where) {
   put(made, f::graph_id, where.graph);
   put(made, f::channel_id, 1);
   put(made, f::channel, cupti::channel_type::compute);
-  put(made, f::is_device_launched, 0);
+  put(made, f::is_device_launched, where.from_device ? 1 : 0);
   return made;
 }
 

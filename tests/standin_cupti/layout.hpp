@@ -46,6 +46,7 @@ struct occurrence {
   std::uint32_t correlation = 0;
   std::uint64_t graph_node = 0;
   std::uint32_t graph = 0;
+  bool from_device = false;
 };
 
 /// Contexts count from 1, one a device.

@@ -5,6 +5,7 @@
 #include "standin_cupti/control.hpp"
 #include "standin_cupti/entry.hpp"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -17,6 +18,7 @@ using cupti::callback_domain;
 
 struct added_names {
   std::mutex mutex;
+  std::atomic<bool> any{false};
   std::map<std::pair<callback_domain, std::uint32_t>, const char*> names;
   std::set<std::string> texts;  // never emptied: names are constants to whoever has one
 };
@@ -52,6 +54,9 @@ const char* callback_name(callback_domain domain, std::uint32_t id) {
     return nullptr;
   }
   added_names& all = added();
+  if (!all.any.load(std::memory_order_acquire)) {
+    return id < end_of(domain) ? known(domain, id) : nullptr;
+  }
   const std::lock_guard lock{all.mutex};
   if (const auto found = all.names.find({domain, id}); found != all.names.end()) {
     return found->second;
@@ -65,10 +70,12 @@ const char* callback_name(callback_domain domain, std::uint32_t id) {
 void reset_names() {
   const std::lock_guard lock{added().mutex};
   added().names.clear();
+  added().any = false;
 }
 
 void add_callback(callback_domain domain, std::uint32_t id, std::string_view name) {
   const std::lock_guard lock{added().mutex};
+  added().any = true;
   added().names[{domain, id}] = added().texts.emplace(name).first->c_str();
 }
 
