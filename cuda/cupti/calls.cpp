@@ -50,6 +50,9 @@ void call_kinds::learn(const library& lib, callback_domain domain, std::array<st
     if (lib.call.get_callback_name(domain, id, &name) != result::success || name == nullptr) {
       continue;  // ids have gaps
     }
+    if (std::string_view{name} == "INVALID") {
+      continue;
+    }
     if (std::string_view{name}.find("EventQuery") != std::string_view::npos) {
       continue;  // it never waits, and engines that poll with it call it all the time
     }
