@@ -63,10 +63,6 @@ bool collector::attach(const std::string& path) {
   if (subscriber_ != nullptr) {
     return true;
   }
-  if (left_) {
-    refuse("this is a forked child: CUDA stays with the parent; start the child by exec instead");
-    return false;
-  }
   // CUPTI without a driver answers every call with an error, slowly.
   if (path.empty() && cuda::find_driver(true) == nullptr) {
     refuse("no NVIDIA driver (libcuda.so.1) on this machine: no GPU is recorded; everything else is");
@@ -154,7 +150,12 @@ void collector::enable_records(bool on) noexcept {
   }
 }
 
+// In a forked child nothing is locked, not even to look: who held the lock may not exist there.
+
 void collector::start(const gpu_options& options) noexcept {
+  if (left_) {
+    return;
+  }
   const std::lock_guard lock{life_};
   try {
     problem_.clear();
@@ -183,7 +184,10 @@ void collector::start(const gpu_options& options) noexcept {
       return;
     }
     enable_calls(true);
-    count_dropped();  // those of before
+    if (armed_kernels_) {
+      a.lib.call.activity_flush_all(0);  // what was before is thrown away
+    }
+    count_dropped();
     dropped_ = 0;
     recording_ = true;
   } catch (const std::bad_alloc&) {
@@ -193,8 +197,11 @@ void collector::start(const gpu_options& options) noexcept {
 }
 
 void collector::stop() noexcept {
+  if (left_) {
+    return;
+  }
   const std::lock_guard lock{life_};
-  if (!recording_ || left_) {
+  if (!recording_) {
     return;
   }
   const library& lib = attached_.load()->lib;
@@ -235,6 +242,9 @@ void collector::wait_for_devices() noexcept {
 }
 
 void collector::arm(bool kernels) noexcept {
+  if (left_) {
+    return;
+  }
   const std::lock_guard lock{life_};
   try {
     if (!attach(library_path(options_))) {
@@ -253,13 +263,16 @@ void collector::arm(bool kernels) noexcept {
 }
 
 void collector::disarm() noexcept {
+  if (left_) {
+    return;
+  }
   const std::lock_guard lock{life_};
   if (!armed_) {
     return;
   }
   armed_ = false;
   armed_kernels_ = false;
-  if (!recording_ && subscriber_ != nullptr && !left_) {
+  if (!recording_ && subscriber_ != nullptr) {
     enable_records(false);
     attached_.load()->lib.call.activity_flush_all(flush_forced);
     detach();
@@ -274,8 +287,11 @@ time_ns collector::now() const noexcept {
 }
 
 void collector::poll() noexcept {
+  if (left_) {
+    return;
+  }
   const std::unique_lock lock{life_, std::try_to_lock};
-  if (!lock || !recording_ || left_) {
+  if (!lock || !recording_) {
     return;
   }
   pool_.refill();

@@ -37,7 +37,7 @@ std::vector<device_info> collector::devices() const {
 std::vector<loss> collector::losses() const {
   std::vector<loss> out;
   const attachment* const a = attached_.load();
-  if (a == nullptr) {
+  if (a == nullptr || left_) {
     return out;
   }
   const decoder::counts c = a->records.counted();
@@ -57,13 +57,18 @@ std::vector<loss> collector::losses() const {
 
 time_ns collector::own_overhead() const noexcept {
   const attachment* const a = attached_.load();
-  return a != nullptr ? a->records.counted().overhead : 0;
+  return a != nullptr && !left_ ? a->records.counted().overhead : 0;
 }
 
 collector_status collector::status() const {
-  const std::lock_guard lock{life_};
   collector_status out;
   out.name = "cupti";
+  if (left_) {
+    out.state = collector_state::unavailable;
+    out.detail = "a forked child: the GPU stays with its parent; start the program anew (exec) to use one";
+    return out;
+  }
+  const std::lock_guard lock{life_};
   const attachment* const a = attached_.load();
   if (a != nullptr) {
     out.version = version_text(a->lib.version);

@@ -49,6 +49,13 @@ void append(const slot* slots, std::uint32_t count) noexcept {
   }
 }
 
+int arm(bool devices) noexcept {
+  activate();
+  __atomic_or_fetch(&varve_state_, VARVE_STATE_ARMED, __ATOMIC_RELAXED);
+  built_in_source().arm(devices);
+  return other_copies().empty() ? 0 : -1;
+}
+
 }  // namespace
 
 extern "C" {
@@ -212,12 +219,9 @@ void varve_unload_(void) noexcept { drain_before_unload(); }
 
 int varve_version(void) noexcept { return VARVE_VERSION; }
 
-int varve_arm(void) noexcept {
-  activate();
-  __atomic_or_fetch(&varve_state_, VARVE_STATE_ARMED, __ATOMIC_RELAXED);
-  built_in_source().arm(false);
-  return other_copies().empty() ? 0 : -1;
-}
+int varve_arm(void) noexcept { return arm(false); }
+
+int varve_arm_devices(void) noexcept { return arm(true); }
 
 void varve_disarm(void) noexcept {
   const std::uint32_t state =

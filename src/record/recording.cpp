@@ -101,6 +101,8 @@ void drain_so_far(process_state& p) {
 
 time_ns device_time() noexcept { return built_in_source().now(); }
 
+// Records of a node come at most so much later than it is gone.
+constexpr time_ns purge_interval = 60'000'000'000;
 constexpr time_ns first_interval = 1'000'000'000;
 constexpr std::size_t most_anchors = 4096;
 
@@ -129,6 +131,7 @@ clock_mapping mapping_until(const process_state& p, const clock_anchor& end) {
 // Drains now and then, and when markers say that memory runs low.
 void read_logs() {
   process_state& p = process();
+  time_ns purged = monotonic();
   for (;;) {
     {
       std::unique_lock lock{p.wake_mutex};
@@ -143,6 +146,10 @@ void read_logs() {
     if (p.records) {
       drain_so_far(p);
       add_anchor(p, false);
+      if (const time_ns t = monotonic(); t - purged > purge_interval) {
+        purged = t;
+        labels_of_graphs().purge(false);
+      }
     }
   }
 }

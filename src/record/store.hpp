@@ -25,6 +25,9 @@ inline constexpr std::size_t bytes_of_label = 96;
 /// The same of an activity's row in its columns.
 inline constexpr std::size_t bytes_of_activity = 35;
 
+/// The same of a node of a graph, in all tables.
+inline constexpr std::size_t bytes_of_node = 160;
+
 /// The same of an entry in a table of requests.
 inline constexpr std::size_t bytes_of_request = 48;
 

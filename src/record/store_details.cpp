@@ -65,6 +65,9 @@ void store::add_activity(const slot* e) {
 }
 
 std::uint32_t store::node_of(std::uint64_t id) {
+  if (nodes_.find(id) == nodes_.end() && !keep(bytes_of_node)) {
+    return none;
+  }
   const auto [entry, added] = nodes_.try_emplace(id, static_cast<std::uint32_t>(t_.graph_nodes.size()));
   if (added) {
     graph_node n;
