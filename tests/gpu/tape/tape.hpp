@@ -18,8 +18,9 @@
 //   them request, buffer CUPTI asked for an activity buffer, and gave one back: `size` bytes of it are
 //   filled, the
 //                   record lines that follow are what is in it
-//   record          one record, or with kind=0 what cuptiActivityGetNextRecord could not walk over; `name` is
-//                   the text that the pointer at byte `name_at` led to
+//   record          one record: reaches to the next one, the last to the buffer's end, whatever is there;
+//   kind=0
+//                   where nothing could be walked over; `name` is what the pointer at byte `name_at` led to
 //   begin, end      the program's own range: label, index
 //   step            what the program does next, or the result of it
 //   expect          label, index, count: kernels that the device ran for this label, over the whole tape
