@@ -4,7 +4,7 @@
 // Kernels that a library launches in its own way, and how many only it knows.
 #include <cublas_v2.h>
 
-#include "gpu/session_stage.hpp"
+#include "gpu/session_test.hpp"
 
 namespace varve_gpu {
 namespace {
@@ -30,7 +30,7 @@ TEST_F(gpu_cublas, products_are_attributed_to_their_layers_eager_and_in_graphs) 
   check(cudaMemcpy(a.get(), ones.data(), bytes, cudaMemcpyHostToDevice));
   check(cudaMemcpy(b.get(), ones.data(), bytes, cudaMemcpyHostToDevice));
 
-  session_stage s;
+  marking_stage s;
   const float one = 1.0F;
   const float zero = 0.0F;
   const auto pass = [&] {

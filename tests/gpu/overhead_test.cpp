@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "gpu/session_stage.hpp"
+#include "gpu/session_test.hpp"
 
 namespace varve_gpu {
 namespace {
@@ -50,7 +50,7 @@ void compare(const char* what, int launches, Body&& body) {
 }
 
 TEST_F(gpu_overhead, of_eager_launches) {
-  session_stage s;
+  marking_stage s;
   s.prepare();
   const stream on = make_stream();
   compare("eager", layers_of_pass, [&] {
@@ -66,7 +66,7 @@ TEST_F(gpu_overhead, of_eager_launches) {
 }
 
 TEST_F(gpu_overhead, of_graph_launches) {
-  session_stage s;
+  marking_stage s;
   s.prepare();
   const stream on = make_stream();
   ASSERT_TRUE(varve::arm());

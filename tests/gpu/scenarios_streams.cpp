@@ -155,15 +155,6 @@ void allocations(stage& s) {
     check(cudaDeviceGetDefaultMemPool(&pool, 0));
     check(cudaMemPoolTrimTo(pool, 0));
   }
-  {
-    const in_layer l{s, 3};
-    void* managed = nullptr;
-    check(cudaMallocManaged(&managed, size, cudaMemAttachGlobal));
-    const device_memory owner{managed};
-    launch(way::chevrons, 3, {static_cast<float*>(managed), 256, 10}, on.get());
-    finish(on.get());
-    s.expect(3, 1);
-  }
 }
 
 void synchronisations(stage& s) {

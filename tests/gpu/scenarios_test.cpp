@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Each scenario under a session: every kernel, copy and set is attributed to the layer that launched it.
-#include "gpu/session_stage.hpp"
+#include "gpu/session_test.hpp"
 
 namespace varve_gpu {
 
@@ -20,7 +20,7 @@ class gpu_scenario : public testing::TestWithParam<scenario> {
 };
 
 TEST_P(gpu_scenario, runs_each_kernel_in_its_layer) {
-  session_stage s;
+  marking_stage s;
   s.prepare();
   varve::session session;
   ASSERT_TRUE(collects(session));
@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(each, gpu_scenario, testing::ValuesIn(scenarios()),
 class gpu_session : public on_gpu {};
 
 TEST_F(gpu_session, labels_graphs_that_were_captured_while_armed) {
-  session_stage s;
+  marking_stage s;
   s.prepare();
   const stream on = make_stream();
   ASSERT_TRUE(varve::arm());
@@ -50,7 +50,7 @@ TEST_F(gpu_session, labels_graphs_that_were_captured_while_armed) {
 }
 
 TEST_F(gpu_session, counts_graphs_that_are_older_than_it) {
-  session_stage s;
+  marking_stage s;
   s.prepare();
   const stream on = make_stream();
   const graph g = capture_layers(s, {0, 1, 1}, on.get());
@@ -68,7 +68,7 @@ TEST_F(gpu_session, counts_graphs_that_are_older_than_it) {
 }
 
 TEST_F(gpu_session, may_follow_another) {
-  session_stage s;
+  marking_stage s;
   s.prepare();
   const stream on = make_stream();
   for (int round = 1; round <= 3; ++round) {
@@ -89,7 +89,7 @@ TEST(gpu_session_first, starts_before_cuda_does) {
     GTEST_SKIP() << reason;
   }
   ASSERT_TRUE(collects(session));
-  session_stage s;
+  marking_stage s;
   s.prepare();
   {
     const in_pass p{s};

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "gpu/session_stage.hpp"
+#include "gpu/session_test.hpp"
 
 namespace varve_gpu {
 namespace {
@@ -32,7 +32,7 @@ std::pair<varve::time_ns, varve::time_ns> busy_and_gaps(const varve::trace& t) {
 }
 
 TEST_F(gpu_times, busy_and_gaps_are_the_span_of_cuda_events) {
-  session_stage s;
+  marking_stage s;
   s.prepare();
   const stream on = make_stream();
   const gpu_event first = make_event();
@@ -74,7 +74,7 @@ std::map<std::string, std::int64_t> kernels(const varve::report& r) {
 }
 
 TEST_F(gpu_times, eager_runs_and_graphs_agree_in_their_kernels) {
-  session_stage s;
+  marking_stage s;
   s.prepare();
   const stream on = make_stream();
   const std::vector<int> order{0, 1, 1, 2, 2, 2};
@@ -118,7 +118,7 @@ TEST_F(gpu_times, saxpy_on_several_streams_computes_and_is_attributed) {
     check(cudaMemcpy(l.x.get(), ones.data(), n * sizeof(float), cudaMemcpyHostToDevice));
     check(cudaMemcpy(l.y.get(), ones.data(), n * sizeof(float), cudaMemcpyHostToDevice));
   }
-  session_stage s;
+  marking_stage s;
   varve::session session;
   ASSERT_TRUE(collects(session));
   {

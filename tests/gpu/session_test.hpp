@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// What the tests of a session on a GPU share: the skip where there is none, the markers, the checks.
-#ifndef VARVE_TESTS_GPU_SESSION_STAGE_HPP
-#define VARVE_TESTS_GPU_SESSION_STAGE_HPP
+// What the tests of a session on a GPU share: the skip where there is none, the checks.
+#ifndef VARVE_TESTS_GPU_SESSION_TEST_HPP
+#define VARVE_TESTS_GPU_SESSION_TEST_HPP
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <varve/varve.hpp>
 #include <vector>
 
-#include "gpu/scenarios.hpp"
+#include "gpu/marking_stage.hpp"
 
 namespace varve_gpu {
 
@@ -23,26 +23,6 @@ class on_gpu : public testing::Test {
     if (const std::string reason = why_no_device(); !reason.empty()) {
       GTEST_SKIP() << reason;
     }
-  }
-};
-
-/// Plays scenarios to varve's markers.
-class session_stage : public stage {
- public:
-  void begin_pass(bool capture) override {
-    open().push_back(capture ? varve::begin_phase(varve::capture) : varve::begin_phase(varve::decode));
-  }
-  void begin_layer(int layer) override { open().push_back(varve::begin_layer("layer", layer)); }
-  void end() override {
-    open().back().end();
-    open().pop_back();
-  }
-  void step(const std::string& /*text*/) override {}
-
- private:
-  static std::vector<varve::handle>& open() {
-    thread_local std::vector<varve::handle> handles;
-    return handles;
   }
 };
 
@@ -81,4 +61,4 @@ inline void expect_all_attributed(const varve::report& r, const counts& kernels)
 
 }  // namespace varve_gpu
 
-#endif  // VARVE_TESTS_GPU_SESSION_STAGE_HPP
+#endif  // VARVE_TESTS_GPU_SESSION_TEST_HPP
