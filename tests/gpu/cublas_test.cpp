@@ -57,6 +57,7 @@ TEST_F(gpu_cublas, products_are_attributed_to_their_layers_eager_and_in_graphs) 
   const graph g{captured};
   const executable e = instantiate(g);
   replay(s, e, {}, on.get());
+  check(cudaStreamSynchronize(on.get()));
   const varve::report r = varve::analyze(session.stop());
 
   const counts kernels = kernels_by_layer(r);

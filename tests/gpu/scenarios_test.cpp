@@ -78,6 +78,7 @@ TEST_F(gpu_session, may_follow_another) {
       const in_pass p{s};
       run_layers(s, {0, 1, 1}, on.get());
     }
+    check(cudaStreamSynchronize(on.get()));
     expect_all_attributed(varve::analyze(session.stop()), count({0, 1, 1}));
   }
 }
@@ -95,6 +96,7 @@ TEST(gpu_session_first, starts_before_cuda_does) {
     const in_pass p{s};
     run_layers(s, {0, 1, 1}, nullptr);
   }
+  check(cudaDeviceSynchronize());
   expect_all_attributed(varve::analyze(session.stop()), count({0, 1, 1}));
 }
 

@@ -84,6 +84,7 @@ TEST_F(gpu_times, eager_runs_and_graphs_agree_in_their_kernels) {
     const in_pass p{s};
     run_layers(s, order, on.get(), 100);
   }
+  check(cudaStreamSynchronize(on.get()));
   const varve::report eager = varve::analyze(eager_session.stop());
 
   varve::session graph_session;
@@ -93,6 +94,7 @@ TEST_F(gpu_times, eager_runs_and_graphs_agree_in_their_kernels) {
   for (int pass = 0; pass < 5; ++pass) {
     replay(s, e, count(order), on.get());
   }
+  check(cudaStreamSynchronize(on.get()));
   const varve::report graphs = varve::analyze(graph_session.stop());
 
   EXPECT_EQ(kernels(eager), kernels(graphs));
@@ -132,6 +134,7 @@ TEST_F(gpu_times, saxpy_on_several_streams_computes_and_is_attributed) {
       check(cudaGetLastError());
     }
   }
+  check(cudaDeviceSynchronize());
   const varve::report r = varve::analyze(session.stop());
   for (int i = 0; i < 4; ++i) {
     float last = 0;
