@@ -65,7 +65,7 @@ TEST(tape_recorder, gives_back_the_bytes_that_cupti_gave) {
   const char* name = nullptr;
   std::memcpy(&name, &again[64 + 104], sizeof name);
   EXPECT_STREQ(name, kernel_name);
-  std::memcpy(&again[64 + 104], &kernel_name, sizeof kernel_name);  // all but that pointer is the same
+  std::memcpy(&again[64 + 104], b.memory + 64 + 104, sizeof name);  // all but that pointer is the same
   EXPECT_EQ(std::memcmp(again.data(), b.memory, again.size()), 0);
 }
 
