@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -154,39 +155,6 @@ VARVE_SAME(external_correlation_kind::custom2, CUPTI_EXTERNAL_CORRELATION_KIND_C
 VARVE_SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 VARVE_SAME(record_alignment, ACTIVITY_RECORD_ALIGNMENT);
 
-#define VARVE_MEMBER(ours, member, theirs, their_member)                   \
-  static_assert(offsetof(ours, member) == offsetof(theirs, their_member)); \
-  static_assert(sizeof(ours::member) == sizeof(theirs::their_member))
-
-VARVE_MEMBER(callback_data, site, CUpti_CallbackData, callbackSite);
-VARVE_MEMBER(callback_data, function_name, CUpti_CallbackData, functionName);
-VARVE_MEMBER(callback_data, function_params, CUpti_CallbackData, functionParams);
-VARVE_MEMBER(callback_data, function_return_value, CUpti_CallbackData, functionReturnValue);
-VARVE_MEMBER(callback_data, symbol_name, CUpti_CallbackData, symbolName);
-VARVE_MEMBER(callback_data, context, CUpti_CallbackData, context);
-VARVE_MEMBER(callback_data, context_uid, CUpti_CallbackData, contextUid);
-VARVE_MEMBER(callback_data, correlation_data, CUpti_CallbackData, correlationData);
-VARVE_MEMBER(callback_data, correlation_id, CUpti_CallbackData, correlationId);
-static_assert(sizeof(callback_data) == sizeof(CUpti_CallbackData));
-
-VARVE_MEMBER(resource_data, context, CUpti_ResourceData, context);
-VARVE_MEMBER(resource_data, stream, CUpti_ResourceData, resourceHandle);
-VARVE_MEMBER(resource_data, descriptor, CUpti_ResourceData, resourceDescriptor);
-static_assert(sizeof(resource_data) == sizeof(CUpti_ResourceData));
-
-VARVE_MEMBER(graph_data, graph, CUpti_GraphData, graph);
-VARVE_MEMBER(graph_data, original_graph, CUpti_GraphData, originalGraph);
-VARVE_MEMBER(graph_data, node, CUpti_GraphData, node);
-VARVE_MEMBER(graph_data, original_node, CUpti_GraphData, originalNode);
-VARVE_MEMBER(graph_data, node_type, CUpti_GraphData, nodeType);
-VARVE_MEMBER(graph_data, dependency, CUpti_GraphData, dependency);
-VARVE_MEMBER(graph_data, graph_exec, CUpti_GraphData, graphExec);
-static_assert(sizeof(graph_data) == sizeof(CUpti_GraphData));
-
-VARVE_MEMBER(state_data, code, CUpti_StateData, notification.result);
-VARVE_MEMBER(state_data, message, CUpti_StateData, notification.message);
-static_assert(sizeof(state_data) == sizeof(CUpti_StateData));
-
 // Two types are passed alike: pointers to alike things, or things of one size that are integers or enums.
 // Handles and void point to what nobody looks at.
 template <class Ours, class Theirs>
@@ -208,7 +176,42 @@ VARVE_OPAQUE(std::uint8_t, CUpti_Activity);  // a record
 template <class R, class... A, class S, class... B>
 struct alike<R(A...), S(B...)> : std::conjunction<alike<R*, S*>, alike<A, B>...> {};
 
-#define VARVE_FUNCTION(ours, theirs) static_assert(alike<decltype(functions::ours), decltype(&theirs)>::value)
+#define VARVE_MEMBER(ours, member, theirs, their_member)                   \
+  static_assert(offsetof(ours, member) == offsetof(theirs, their_member)); \
+  static_assert(                                                           \
+      alike<decltype(std::declval<ours>().member), decltype(std::declval<theirs>().their_member)>::value)
+
+VARVE_MEMBER(callback_data, site, CUpti_CallbackData, callbackSite);
+VARVE_MEMBER(callback_data, function_name, CUpti_CallbackData, functionName);
+VARVE_MEMBER(callback_data, function_params, CUpti_CallbackData, functionParams);
+VARVE_MEMBER(callback_data, function_return_value, CUpti_CallbackData, functionReturnValue);
+VARVE_MEMBER(callback_data, symbol_name, CUpti_CallbackData, symbolName);
+VARVE_MEMBER(callback_data, context, CUpti_CallbackData, context);
+VARVE_MEMBER(callback_data, context_uid, CUpti_CallbackData, contextUid);
+VARVE_MEMBER(callback_data, correlation_data, CUpti_CallbackData, correlationData);
+VARVE_MEMBER(callback_data, correlation_id, CUpti_CallbackData, correlationId);
+static_assert(sizeof(callback_data) == sizeof(CUpti_CallbackData));
+
+VARVE_MEMBER(resource_data, context, CUpti_ResourceData, context);
+VARVE_MEMBER(resource_data, stream, CUpti_ResourceData, resourceHandle.stream);
+VARVE_MEMBER(resource_data, descriptor, CUpti_ResourceData, resourceDescriptor);
+static_assert(sizeof(resource_data) == sizeof(CUpti_ResourceData));
+
+VARVE_MEMBER(graph_data, graph, CUpti_GraphData, graph);
+VARVE_MEMBER(graph_data, original_graph, CUpti_GraphData, originalGraph);
+VARVE_MEMBER(graph_data, node, CUpti_GraphData, node);
+VARVE_MEMBER(graph_data, original_node, CUpti_GraphData, originalNode);
+VARVE_MEMBER(graph_data, node_type, CUpti_GraphData, nodeType);
+VARVE_MEMBER(graph_data, dependency, CUpti_GraphData, dependency);
+VARVE_MEMBER(graph_data, graph_exec, CUpti_GraphData, graphExec);
+static_assert(sizeof(graph_data) == sizeof(CUpti_GraphData));
+
+VARVE_MEMBER(state_data, code, CUpti_StateData, notification.result);
+VARVE_MEMBER(state_data, message, CUpti_StateData, notification.message);
+static_assert(sizeof(state_data) == sizeof(CUpti_StateData));
+
+#define VARVE_FUNCTION(ours, theirs) \
+  static_assert(alike<decltype(functions::ours), decltype(&(theirs))>::value)
 
 VARVE_FUNCTION(get_version, cuptiGetVersion);
 VARVE_FUNCTION(get_result_string, cuptiGetResultString);

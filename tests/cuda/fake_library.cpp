@@ -9,7 +9,9 @@
   VARVE_EXPORT int name();  \
   int name() { return 999; }
 
+// NOLINTNEXTLINE(readability-identifier-naming): CUPTI's
 VARVE_EXPORT int cuptiGetVersion(std::uint32_t* version);
+// NOLINTNEXTLINE(readability-identifier-naming)
 int cuptiGetVersion(std::uint32_t* version) {
   *version = VARVE_FAKE_VERSION;
   return 0;
