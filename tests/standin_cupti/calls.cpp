@@ -139,6 +139,20 @@ done perform(const function& what, const call& how, const std::function<void(cal
   return result;
 }
 
+void call_back(callback_domain domain, std::uint32_t id, std::size_t pairs) {
+  layer bare = make_layer(domain, id, {}, 0);
+  int result = 0;
+  bare.data.correlation_data = &bare.correlation_data;
+  bare.data.function_return_value = &result;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    bare.data.correlation_id = next_correlation();
+    bare.data.site = cupti::callback_site::enter;
+    emit(domain, id, &bare.data);
+    bare.data.site = cupti::callback_site::exit;
+    emit(domain, id, &bare.data);
+  }
+}
+
 bool choose_kind(operation& op) {
   if (op.kind == record_kind::concurrent_kernel) {
     const record_kind kind = wanted_kernels();

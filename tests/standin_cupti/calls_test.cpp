@@ -181,6 +181,15 @@ TEST(standin_calls, ids_wrap_without_being_zero) {
   EXPECT_EQ(launch({}, "k").correlation, 1U);
 }
 
+TEST(standin_calls, bare_callbacks_come_in_pairs_with_ids_that_count_on) {
+  client c;
+  call_back(callback_domain::driver_api, driver::launch_kernel, 2);
+  ASSERT_EQ(c.callbacks().size(), 4U);
+  EXPECT_EQ(c.callbacks()[1].site, callback_site::exit);
+  EXPECT_EQ(c.callbacks()[1].correlation, 1U);
+  EXPECT_EQ(c.callbacks()[3].correlation, 2U);
+}
+
 TEST(standin_calls, a_call_that_fails_makes_no_work) {
   client c;
   c.enable({record_kind::concurrent_kernel, record_kind::runtime});

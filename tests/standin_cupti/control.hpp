@@ -157,6 +157,9 @@ STANDIN_EXPORT void destroy_event(std::uint64_t event, const call& how = {});
 /// Any other call, by callback ids; an id of 0 leaves that domain out.
 STANDIN_EXPORT done any_call(std::uint32_t runtime_id, std::uint32_t driver_id, const call& how = {});
 
+/// For benchmarks: so many bare pairs of callbacks, entering and leaving, and nothing else; ids count on.
+STANDIN_EXPORT void call_back(cupti::callback_domain domain, std::uint32_t id, std::size_t pairs);
+
 // ---- graphs --------------------------------------------------------------------------------------------
 
 struct graph {
