@@ -237,7 +237,7 @@ TEST_F(chrome, bytes_that_are_no_utf_8_become_the_replacement_character) {
   const std::string good = "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD";
   EXPECT_EQ(dump(read(write_file(named(bad)))), dump(named(good)));
   EXPECT_EQ(text_of(named(bad)), text_of(named(good)));
-  EXPECT_NO_THROW(json::parse(text_of(named(bad))));
+  EXPECT_TRUE(json::accept(text_of(named(bad))));
 }
 
 TEST_F(chrome, names_are_cut_to_64_kib_between_characters) {
