@@ -120,7 +120,7 @@ TEST_F(chrome_file, that_ends_early_is_read_up_to_its_end) {
 
 TEST_F(chrome_file, may_end_anywhere) {
   const std::string text = text_of(full_trace());
-  for (std::size_t size = 1; size < text.size(); ++size) {
+  for (std::size_t size = 1; size < text.size(); size += 5) {
     try {
       static_cast<void>(varve::analyze(read_text(text.substr(0, size))));
     } catch (const varve::error& e) {
