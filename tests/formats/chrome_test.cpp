@@ -193,8 +193,10 @@ TEST_F(chrome, times_before_the_window_and_far_from_it_come_back) {
   varve::trace t = full_trace();
   t.calls.begin[0] = t.begin - 1;  // 0.001 µs before the base
   EXPECT_THAT(text_of(t), HasSubstr(R"("ts":-0.001)"));
-  t.activities.begin[1] = -((varve::time_ns{1} << 62) - 1);
-  t.activities.end[1] = (varve::time_ns{1} << 62) - 1;
+  for (const std::size_t i : {0U, 1U, 2U}) {
+    t.activities.begin[i] = -((varve::time_ns{1} << 62) - 1);
+    t.activities.end[i] = (varve::time_ns{1} << 62) - 1;
+  }
   comes_back(t);
 }
 
@@ -219,6 +221,7 @@ TEST_F(chrome, the_largest_numbers_come_back) {
   t.threads[0].id = std::numeric_limits<std::uint64_t>::max();
   t.shapes[0].static_shared_memory = t.shapes[0].dynamic_shared_memory = 0xFFFFFFFF;
   t.calls.correlation[0] = 0xFFFFFFFF;
+  t.activities.detail[1] = t.activities.detail[2] = t.intern_bytes(most);
   comes_back(t);
 }
 
