@@ -88,9 +88,9 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 /// profiler: ranges as annotations on their threads, requests on rows of their own, calls with arrows to what
 /// they launched, kernels, copies and sets on the streams of their devices. Each event has in "args" under
 /// "varve" what only varve knows, and so has the document, before its events: read_pytorch() gives the same
-/// records back, in the same order, whatever its naming rules, and analyze() the same report. Nothing is held
-/// back until the end: memory is a few bytes a string and a range. Calls whose name was not recorded are
-/// named after the commonest of their kind ("cudaLaunchKernel").
+/// records back, in the same order (attributes, work and the like range by range), and analyze() the same
+/// report. Nothing is held back until the end: memory is a few bytes a string and a range. Calls whose name
+/// was not recorded are named after the commonest of their kind ("cudaLaunchKernel").
 ///
 /// Not carried: bytes of names that are no UTF-8 (each becomes U+FFFD) and what is beyond 64 KiB of one;
 /// labels nested deeper than 128, or in paths of more than 4096 bytes (the label around them is taken, and a
