@@ -149,7 +149,21 @@ void builder::note_annotation(std::uint32_t name, std::uint16_t thread, interval
   }
 }
 
+void builder::start_own(std::string_view header) {
+  if (own_) {
+    losses_.add(lost::repeated_key);
+  } else if (!empty_) {
+    losses_.add(lost::own_late);
+  } else if (!own_.emplace(losses_).start(header)) {
+    own_.reset();
+    losses_.add(lost::own_version);
+  }
+}
+
 void builder::expect(double times) {
+  if (own_) {
+    return own_->expect(times);
+  }
   const auto all = [&](std::size_t so_far) {
     return static_cast<std::size_t>(static_cast<double>(so_far) * times * 1.05);
   };

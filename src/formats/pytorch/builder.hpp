@@ -13,6 +13,7 @@
 #include "formats/pytorch/kept_texts.hpp"
 #include "formats/pytorch/losses.hpp"
 #include "formats/pytorch/operators.hpp"
+#include "formats/pytorch/own_reader.hpp"
 
 #include <varve/trace.hpp>
 
@@ -46,6 +47,15 @@ class builder {
   /// An event without a category, if the names of its process and thread tell what it is.
   bool add_by_row(event e);
   void add_memory(const event& e);
+  /// The root's member "varve": from now on the events are of a trace that varve wrote.
+  void start_own(std::string_view header);
+  /// Whether that is so; then `e` is taken.
+  bool add_own(const event& e) {
+    if (own_) {
+      own_->add(e);
+    }
+    return own_.has_value();
+  }
   /// All events will be `times` as many as those so far, or about. Growing by and by would touch twice the
   /// memory.
   void expect(double times);
@@ -101,6 +111,7 @@ class builder {
   void describe(const header& about, const std::string& path, std::uint64_t unread);
 
   loss_counts& losses_;
+  std::optional<own_reader> own_;
   const captures& captured_;
   capture_notes* notes_;
   std::size_t layers_;

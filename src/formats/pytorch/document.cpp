@@ -162,7 +162,9 @@ class walker {
         e.kind = category::unread;  // one without a name
       }
       phases_ += e.phase.empty() ? 0U : 1U;
-      if (e.phase == "\"M\"") {
+      if (to_.add_own(e)) {
+        // Nothing else is in a trace that varve wrote.
+      } else if (e.phase == "\"M\"") {
         to_.add_name(e);
       } else if (e.cat.empty() && e.phase == "\"X\"") {
         out_.unread += to_.add_by_row(e) ? 0U : 1U;

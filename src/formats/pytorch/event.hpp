@@ -56,6 +56,7 @@ struct event {
   std::string_view elements_out;    // "Out msg nelems"
   std::string_view data_type;       // "dtype"
   std::string_view group_size;      // "Group size"
+  std::string_view own;             // "varve", whole: see own_format.hpp
   extent grid;
   extent block;
 
