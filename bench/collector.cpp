@@ -121,7 +121,7 @@ void decode(benchmark::State& state) {
       decoder.read(buffer.data(), buffer.size());
       decoder.hand_over(batch);
       decoded += batch.activities.size();
-      batch.activities = {};
+      batch.activities.resize(0);
     }
   }
   if (decoded != kernels) {

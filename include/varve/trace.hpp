@@ -227,6 +227,7 @@ struct VARVE_API activity_columns {
 
   [[nodiscard]] std::size_t size() const noexcept { return begin.size(); }
   void reserve(std::size_t n);
+  void resize(std::size_t n);
 };
 
 enum class operator_source : std::uint8_t {
