@@ -165,6 +165,7 @@ repairs repair(trace& t) {
     permute(a.stream, order);
     permute(a.kind, order);
     permute(t.operator_of_activity, order);
+    permute(t.range_of_activity, order);
   }
   return r;
 }
