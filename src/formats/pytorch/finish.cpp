@@ -7,6 +7,7 @@
 #include "formats/pytorch/elsewhere.hpp"
 #include "formats/pytorch/graphs.hpp"
 #include "formats/pytorch/number.hpp"
+#include "formats/pytorch/unlaunched.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -102,6 +103,9 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   mark_captured(trace_, capture_bounds_);
   join_operators_to_ranges(trace_);
   attribute_elsewhere(trace_, operators_.sequences());
+  if (!trace_.operator_of_activity.empty()) {
+    place_unlaunched(trace_, find_unlaunched(trace_), {});
+  }
   collectives_.write(trace_);
   count_work(trace_, losses_);
   graphs_ = label_graphs(trace_, graph_of_node_, captured_, layers_, path);
