@@ -38,10 +38,11 @@ time_ns middle(time_ns begin, time_ns end) noexcept { return begin + (end - begi
 
 class attribution {
  public:
-  attribution(trace& t, const std::vector<operators::sequence>& sequences)
+  attribution(trace& t, const std::vector<operators::sequence>& sequences,
+              const std::vector<flows::backward>& backwards)
       : trace_{t},
         passes_{t},
-        autograd_{t, sequences},
+        autograd_{t, sequences, backwards},
         marked_{static_cast<std::uint32_t>(t.ranges.size())},
         most_derived_{least_bound + t.ranges.size() + t.calls.size()} {
     find_passes();
@@ -308,8 +309,9 @@ void attribution::reorder() {
 
 }  // namespace
 
-void attribute_elsewhere(trace& t, const std::vector<operators::sequence>& sequences) {
-  attribution{t, sequences}.run();
+void attribute_elsewhere(trace& t, const std::vector<operators::sequence>& sequences,
+                         const std::vector<flows::backward>& backwards) {
+  attribution{t, sequences, backwards}.run();
 }
 
 }  // namespace pytorch
