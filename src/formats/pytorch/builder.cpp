@@ -188,12 +188,16 @@ void builder::add_flow(const event& e) {
   const bool ends = e.phase == "\"f\"";
   const bool launch = e.kind == category::launch_flow;
   const auto id = identifier(e.id);
-  // The profiler writes flows right after what they lead from or to. Mostly these tell the same.
-  if (launch && ends && !activity_correlations_.empty() && id == activity_correlations_.back()) {
+  // The profiler writes flows right after what they lead from or to. Mostly these tell the same; ends at
+  // calls that launch nothing tell nothing.
+  const auto is_last_of = [&](const std::vector<std::uint64_t>& correlations) {
+    return !correlations.empty() && correlations.back() != 0 && id == correlations.back();
+  };
+  if (launch && ends && is_last_of(activity_correlations_)) {
     flows_.add_launch_end(activity_correlations_.size() - 1);
     return;
   }
-  if (launch ? !ends && !call_correlations_.empty() && id == call_correlations_.back() : ends && numbered_) {
+  if (launch ? is_last_of(call_correlations_) : ends && numbered_) {
     return;
   }
   const number at = scaled(e.begin, 3);
