@@ -83,8 +83,9 @@ std::optional<std::uint64_t> flows::id_of(const trace& t, std::uint32_t activity
     return first->id;
   }
   // Of several, to activities that took no time, the correlation tells.
-  const bool any = std::any_of(first, last, [&](const end_on_device& e) { return e.id == correlation; });
-  return any ? std::optional{correlation} : std::nullopt;
+  const auto found = std::lower_bound(
+      first, last, correlation, [](const end_on_device& e, std::uint64_t wanted) { return e.id < wanted; });
+  return found != last && found->id == correlation ? std::optional{correlation} : std::nullopt;
 }
 
 std::vector<launch_point> flows::launches(const trace& t, const std::vector<std::uint32_t>& activities,
