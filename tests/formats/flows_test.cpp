@@ -141,6 +141,12 @@ TEST_F(flows_test, of_an_id_used_again_the_latest_start_before_counts) {
   EXPECT_EQ(path_of_activity(late), "ProfilerStep 1 / a");
 }
 
+TEST_F(flows_test, of_an_id_that_two_processes_use_tell_nothing) {
+  const std::string other = R"({"ph": "s", "id": 6, "pid": 60, "tid": 51, "ts": 140, "cat": "ac2g"})";
+  const varve::trace t = read({step, layer, other, start(6, 51, 150), gemm, finish(6, 0, 7, 500)});
+  EXPECT_EQ(path_of_activity(t), "");
+}
+
 TEST_F(flows_test, to_one_instant_are_told_apart_by_correlation) {
   const varve::trace t = read({step, layer, annotation("norm", 51, 300, 400), finish(6, 0, 7, 500),
                                finish(8, 0, 7, 500), start(6, 51, 150), start(8, 51, 350),
@@ -215,6 +221,15 @@ TEST_F(forward_flows_test, without_their_start_tell_nothing) {
 TEST_F(forward_flows_test, from_what_comes_later_tell_nothing) {
   const varve::trace t = read({step, layer, forward, op("aten::mm", 51, 400, 410),
                                start(1, 51, 400, "fwdbwd"), backward, finish(1, 50, 52, 310, "fwdbwd")});
+  EXPECT_EQ(path_of(t, t.calls.range.at(0)), "ProfilerStep 1 / backward");
+}
+
+TEST_F(forward_flows_test, from_another_process_tell_nothing) {
+  const std::string other = R"({"ph": "s", "id": 1, "pid": 60, "tid": 51, "ts": 110, "cat": "fwdbwd"})";
+  const std::string elsewhere =
+      annotation("attention", 51, 100, 200, "", 60) + "," + event("cpu_op", "aten::mm", 60, 51, 110, 150, "");
+  const varve::trace t =
+      read({step, layer, forward, elsewhere, other, backward, finish(1, 50, 52, 310, "fwdbwd")});
   EXPECT_EQ(path_of(t, t.calls.range.at(0)), "ProfilerStep 1 / backward");
 }
 

@@ -31,6 +31,23 @@ const flows::start* find(const std::vector<flows::start>& starts, std::uint64_t 
   return after != starts.end() && after->id == id ? &*after : nullptr;
 }
 
+std::uint32_t process_of(const trace& t, std::uint16_t thread) {
+  return thread < t.threads.size() ? t.threads[thread].process : none;
+}
+
+/// The ids that several processes use, each for its own flows.
+std::vector<std::uint64_t> shared_ids(const trace& t, const std::vector<flows::start>& starts) {
+  std::vector<std::uint64_t> out;
+  for (std::size_t k = 1; k < starts.size(); ++k) {
+    const bool shared = starts[k].id == starts[k - 1].id &&
+                        process_of(t, starts[k].thread) != process_of(t, starts[k - 1].thread);
+    if (shared && (out.empty() || out.back() != starts[k].id)) {
+      out.push_back(starts[k].id);
+    }
+  }
+  return out;
+}
+
 /// The operator that a flow to this instant leads to: of those that begin there the outermost.
 std::uint32_t operator_at(const trace& t, std::uint16_t thread, time_ns at) {
   constexpr int most_climbed = 64;
@@ -90,11 +107,12 @@ std::optional<std::uint64_t> flows::id_of(const trace& t, std::uint32_t activity
 
 std::vector<launch_point> flows::launches(const trace& t, const std::vector<std::uint32_t>& activities,
                                           const std::vector<std::uint64_t>& correlations) const {
+  const std::vector<std::uint64_t> shared = shared_ids(t, launch_starts_);
   std::vector<launch_point> out;
   for (const std::uint32_t i : activities) {
     const auto id = id_of(t, i, correlations[i]);
     const start* const from = id ? find(launch_starts_, *id, t.activities.begin[i]) : nullptr;
-    if (from != nullptr) {
+    if (from != nullptr && !std::binary_search(shared.begin(), shared.end(), *id)) {
       out.push_back({i, from->thread, from->at});
     }
   }
@@ -107,7 +125,8 @@ std::vector<flows::backward> flows::backwards(const trace& t) const {
     const start* const from = find(forward_starts_, e.id, e.at);
     const std::uint32_t op = from != nullptr ? operator_at(t, e.thread, e.at) : none;
     const std::uint32_t forward = op != none ? operation_around(t, from->thread, from->at) : none;
-    if (forward != none && from->at <= e.at && forward != op) {
+    if (forward != none && from->at <= e.at && forward != op &&
+        process_of(t, from->thread) == process_of(t, e.thread)) {
       out.push_back({op, forward});
     }
   }
