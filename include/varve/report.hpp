@@ -238,7 +238,9 @@ struct report_quality {
   std::int64_t calls_by_forward = 0;   ///< backward calls, by the range around their forward operator
   std::int64_t calls_backward = 0;     ///< backward calls of which no such range is known
   std::int64_t calls_by_pass = 0;  ///< calls in the one pass that was open on another thread: an inference
-  bool implicit_pass = false;      ///< no passes marked: the whole trace is taken as one
+  std::int64_t activities_by_operator = 0;  ///< of the unmatched: in the range around their operator
+  std::int64_t activities_by_flow = 0;      ///< of the unmatched: in the range that a flow leads from
+  bool implicit_pass = false;               ///< no passes marked: the whole trace is taken as one
   pass_inference inferred_passes =
       pass_inference::not_inferred;  ///< passes are not marked but inferred: from what
   std::int64_t inferred_prefills =

@@ -80,7 +80,9 @@ class attribution {
 
 // Where activity `i` belongs, launched by call `c`.
 attribution::place attribution::place_of(std::uint32_t i, std::uint32_t c, std::uint16_t d) {
-  std::uint32_t range = c != none ? calls_.range(c) : none;
+  std::uint32_t range = c != none                             ? calls_.range(c)
+                        : i < trace_.range_of_activity.size() ? trace_.range_of_activity[i]
+                                                              : none;
   range = range < structure_.ranges.size() ? range : none;
   const bool in_graph = c != none && calls_.kind(c) == call_kind::graph_launch;
   if (columns_.node[i] != none || in_graph) {

@@ -68,6 +68,8 @@ void describe_source(const trace& t, report_quality& q) {
   q.calls_by_forward = number(t.elsewhere.by_forward);
   q.calls_backward = number(t.elsewhere.backward);
   q.calls_by_pass = number(t.elsewhere.by_pass);
+  q.activities_by_operator = number(t.elsewhere.activities_by_operator);
+  q.activities_by_flow = number(t.elsewhere.activities_by_flow);
 }
 
 void add_losses(const repairs& repaired, const structure& s, const call_index& calls,

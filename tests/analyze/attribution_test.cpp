@@ -139,6 +139,23 @@ TEST(attribution, where_there_are_passes_other_work_is_in_none) {
   EXPECT_EQ(r.layers.back().phase, "");  // what is in no pass comes last
 }
 
+TEST(attribution, what_has_no_call_belongs_where_the_trace_says) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 50);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 40);
+  const auto norm = b.layer(pass, "norm", 0, 40, 50);
+  b.launched_kernel(norm, 41, 42, 50, 60);  // 10 ns; its call counts, whatever else is said
+  b.kernel(0, 60, 90);                      // 30 ns
+  b.kernel(0, 90, 95);                      // 5 ns, in a range that there isn't
+  b.t.range_of_activity = {mlp, mlp, 3};
+  const varve::report r = b.analyze();
+  EXPECT_EQ(row_of(r.layers, "norm 0", "decode").inclusive.gpu_time, 10);
+  EXPECT_EQ(row_of(r.layers, "mlp 0", "decode").inclusive.gpu_time, 30);
+  EXPECT_EQ(row_of(r.layers, "", "").inclusive.gpu_time, 5);
+  EXPECT_EQ(r.quality.matched, 1);
+  EXPECT_EQ(r.quality.unmatched, 2);
+}
+
 TEST(attribution, requests_are_no_rows) {
   trace_builder b;
   const auto request = b.range(range_kind::request, none, "chat", 7, 0, 500);

@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <sstream>
 
 #include "cli/process.hpp"
+#include "formats/real_traces.hpp"
 #include "formats/table/text.hpp"
 
 namespace {
@@ -21,17 +21,7 @@ using testing_support::folder;
 using testing_support::outcome;
 using testing_support::run;
 
-class real_report : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(VARVE_REAL_DATA)) {
-      GTEST_SKIP() << "no real traces in " << VARVE_REAL_DATA;
-    }
-  }
-  static std::string path(const std::string& name) {
-    return std::string{VARVE_REAL_DATA} + '/' + name + ".pt.trace.json.gz";
-  }
-};
+class real_report : public real_traces, public testing::WithParamInterface<const char*> {};
 
 TEST_P(real_report, fits_every_view_into_every_width) {
   for (const char* view : {"layer", "label", "phase", "kernel", "category"}) {

@@ -62,6 +62,7 @@ void builder::add(const event& e) {
     }
   } else if (e.kind == category::operation) {
     const std::uint16_t thread = thread_of(e);
+    numbered_ = !e.sequence.empty();
     operators_.add(trace_, operator_source::operation, e, name_of(e.name), thread, when->begin, when->end,
                    losses_);
     if (!e.collective.empty()) {
@@ -181,6 +182,40 @@ void builder::add_memory(const event& e) {
     return;
   }
   operators_.add_memory(e, at.value, losses_);
+}
+
+void builder::add_flow(const event& e) {
+  const bool ends = e.phase == "\"f\"";
+  const bool launch = e.kind == category::launch_flow;
+  const auto id = identifier(e.id);
+  // The profiler writes flows right after what they lead from or to. Mostly these tell the same; ends at
+  // calls that launch nothing tell nothing.
+  const auto is_last_of = [&](const std::vector<std::uint64_t>& correlations) {
+    return !correlations.empty() && correlations.back() != 0 && id == correlations.back();
+  };
+  if (launch && ends && is_last_of(activity_correlations_)) {
+    flows_.add_launch_end(activity_correlations_.size() - 1);
+    return;
+  }
+  if (launch ? is_last_of(call_correlations_) : ends && numbered_) {
+    return;
+  }
+  const number at = scaled(e.begin, 3);
+  bool valid = id && at.state == number_state::good && in_range(at.value);
+  bool kept = true;
+  if (valid && launch && ends) {
+    const auto device = identifier(e.process);
+    const auto stream = identity(e.thread);
+    valid = device && *device < most_32 && stream;
+    kept = !valid || flows_.add_launch_end({*id, at.value, *stream, static_cast<std::uint32_t>(*device)});
+  } else if (valid) {
+    const flows::start on_host{*id, at.value, thread_of(e)};
+    kept = on_host.thread == narrow_none || (launch ? flows_.add_launch(on_host)
+                                             : ends ? flows_.add_backward(on_host)
+                                                    : flows_.add_forward(on_host));
+  }
+  losses_.add(lost::invalid_flow, valid ? 0 : 1);
+  losses_.add(lost::many_flows, kept ? 0 : 1);
 }
 
 std::optional<builder::interval> builder::interval_of(const event& e) {

@@ -10,6 +10,7 @@
 #include "formats/pytorch/captures.hpp"
 #include "formats/pytorch/collectives.hpp"
 #include "formats/pytorch/event.hpp"
+#include "formats/pytorch/flows.hpp"
 #include "formats/pytorch/kept_texts.hpp"
 #include "formats/pytorch/losses.hpp"
 #include "formats/pytorch/operators.hpp"
@@ -47,6 +48,8 @@ class builder {
   /// An event without a category, if the names of its process and thread tell what it is.
   bool add_by_row(event e);
   void add_memory(const event& e);
+  /// A start ("s") or end ("f") of a flow of a kind that is read.
+  void add_flow(const event& e);
   /// The root's member "varve": from now on the events are of a trace that varve wrote.
   void start_own(std::string_view header);
   /// Whether that is so; then `e` is taken.
@@ -121,6 +124,8 @@ class builder {
   annotations annotations_;
   collectives collectives_;
   operators operators_;
+  flows flows_;
+  bool numbered_ = false;  // the last operator has a sequence number
   std::vector<std::uint64_t> call_correlations_;
   std::vector<std::uint64_t> activity_correlations_;
   std::uint64_t widest_correlation_ = 0;

@@ -26,6 +26,10 @@ bool is_step(std::string_view name) noexcept {
   return name.substr(0, step.size()) == step;
 }
 
+bool is_flow(category kind) noexcept {
+  return kind == category::launch_flow || kind == category::backward_flow;
+}
+
 /// Pieces longer than this are left to a reader that takes all of a text at once.
 constexpr std::size_t longest_piece = std::size_t{64} << 20U;
 
@@ -170,6 +174,12 @@ class walker {
         out_.unread += to_.add_by_row(e) ? 0U : 1U;
       } else if (e.kind == category::instant && e.phase == "\"i\"" && e.name == "\"[memory]\"") {
         to_.add_memory(e);
+      } else if (is_flow(e.kind)) {
+        if (e.phase == "\"s\"" || e.phase == "\"f\"") {
+          to_.add_flow(e);
+        } else {
+          ++out_.unread;  // a step on the way
+        }
       } else if (e.kind == category::unread || e.kind == category::instant) {
         ++out_.unread;
       } else if (e.phase != "\"X\"") {
@@ -209,6 +219,11 @@ class walker {
         case 'd':
           if (is(key, "dur")) {
             take(e.duration, value);
+          }
+          break;
+        case 'i':
+          if (is(key, "id")) {
+            take(e.id, value);
           }
           break;
         case 'n':

@@ -7,6 +7,7 @@
 #include "formats/pytorch/elsewhere.hpp"
 #include "formats/pytorch/graphs.hpp"
 #include "formats/pytorch/number.hpp"
+#include "formats/pytorch/unlaunched.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -101,7 +102,11 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   join_calls_to_ranges(trace_);
   mark_captured(trace_, capture_bounds_);
   join_operators_to_ranges(trace_);
-  attribute_elsewhere(trace_, operators_.sequences());
+  attribute_elsewhere(trace_, operators_.sequences(), flows_.backwards(trace_));
+  if (!trace_.operator_of_activity.empty() || flows_.any_launch()) {
+    const std::vector<std::uint32_t> unlaunched = find_unlaunched(trace_);
+    place_unlaunched(trace_, unlaunched, flows_.launches(trace_, unlaunched, activity_correlations_));
+  }
   collectives_.write(trace_);
   count_work(trace_, losses_);
   graphs_ = label_graphs(trace_, graph_of_node_, captured_, layers_, path);
@@ -129,6 +134,7 @@ void builder::shift(std::string_view base_time) {
   // Begin and duration are each up to one clock error off.
   annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
   operators_.write(trace_, base.value);
+  flows_.settle(base.value);
   if (notes_ != nullptr) {
     for (capture_notes::mark& m : notes_->marks) {
       m.begin += base.value;

@@ -80,6 +80,10 @@ std::string_view text(lost what) noexcept {
       return "operators beyond 4e18 FLOPs or bytes in all: their work is left out";
     case lost::untold_work:
       return "operators whose work depends on more than shapes (sequences in a cache, experts): not counted";
+    case lost::invalid_flow:
+      return "flow events with an invalid id, time or stream: left out";
+    case lost::many_flows:
+      return "flow events beyond 1048576 that tell more than other events: left out";
     case lost::own_late:
       return "what varve wrote of its trace stands after the events: read as a trace of the PyTorch profiler";
     case lost::own_version:

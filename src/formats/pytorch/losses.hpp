@@ -52,6 +52,8 @@ enum class lost : std::uint8_t {
   invalid_memory,
   absurd_work,
   untold_work,
+  invalid_flow,
+  many_flows,
   own_late,
   own_version,
   own_value,
