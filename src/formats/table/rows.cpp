@@ -84,12 +84,16 @@ bool called_again(const std::vector<section>& all) {
   });
 }
 
-std::vector<column_of_rows> host_columns(const std::vector<section>& all) {
+/// Labels hold one another: the sum of their shares means nothing.
+bool adds_up(const table_options& options) { return options.by != view::label; }
+
+std::vector<column_of_rows> host_columns(const table_options& options, const std::vector<section>& all) {
   return {
       {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
       {{"host time", 100, true}, [](const line& l) { return duration(l.source->inclusive.gpu_time); }},
       {{"%", 95, true}, [](const line& l) { return percent(l.share, 1); }},
-      {{"cum %", 40, true}, [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
+      {{"cum %", 40, adds_up(options)},
+       [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
       {{"avg", 80, called_again(all)},
        [](const line& l) {
          const measures& m = l.source->inclusive;
@@ -110,7 +114,8 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
       {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
       {{"GPU time", 100, true}, [](const line& l) { return duration(l.source->inclusive.gpu_time); }},
       {{"%", 95, true}, [](const line& l) { return percent(l.share, 1); }},
-      {{"cum %", 40, true}, [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
+      {{"cum %", 40, adds_up(options)},
+       [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
       {{"kernel time", 30, differs},
        [](const line& l) { return some_time(l.source->inclusive.kernel_time); }},
       {{"avg", 80, again},
@@ -223,7 +228,7 @@ row total_of(const phase_row& p) {
 
 std::string sections(const report& r, const table_options& options, const style& s) {
   const std::vector<section> all = select(r, options);
-  const auto columns = s.host_only ? host_columns(all) : columns_of(options, all);
+  const auto columns = s.host_only ? host_columns(options, all) : columns_of(options, all);
   std::vector<column> heads;
   heads.reserve(columns.size());
   for (const column_of_rows& c : columns) {
