@@ -162,7 +162,7 @@ TEST(table_ranks, obey_top_and_view_and_escape_names) {
   options.top = 1;
   const std::string table = varve::to_ranks_table({a, b}, options);
   EXPECT_THAT(table, HasSubstr("GPU time of kernels"));
-  EXPECT_THAT(table, HasSubstr("… 1 more rows"));
+  EXPECT_THAT(table, HasSubstr("… 1 more row\n"));
   EXPECT_THAT(table, Not(HasSubstr("gemm")));
   EXPECT_THAT(table, Not(HasSubstr("\x1b")));
 }

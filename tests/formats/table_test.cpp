@@ -349,6 +349,19 @@ TEST(table, counts_launches_of_graphs) {
               HasSubstr("1,400 launches · 700 a pass · 175 a token · 6 of graphs · 7.00 ms"));
 }
 
+TEST(table, speaks_of_one_thing_in_the_singular) {
+  varve::report r = small_report();
+  r.devices[0].kernels = r.phases[0].total.launches = r.phases[0].passes = r.phases[0].decode_tokens = 1;
+  r.quality.activities = r.quality.unmatched = 1;
+  varve::table_options options;
+  options.top = 7;  // of eight rows
+  options.fold_below = 0;
+  EXPECT_THAT(varve::to_table(r, options),
+              AllOf(HasSubstr("1 kernel, "), HasSubstr("decode · 1 pass · 1 token · "),
+                    HasSubstr("  launch   1 launch · 1.00 a token"), HasSubstr("\n… 1 more row: "),
+                    HasSubstr("1 of 1 activity had no launch")));
+}
+
 TEST(table, says_by_how_much_profiling_stretched_the_passes) {
   varve::report r = small_report();
   r.devices[0].partition = r.phases[0].partition;  // 10 ms in passes

@@ -113,10 +113,9 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
   const auto wall = static_cast<double>(p.wall);
   const double tokens = token_sum(p);
   std::vector<std::string> first{heading(key_name(r, p.phase, p.model, p.device, p.batch), s)};
-  first.push_back(r.quality.implicit_pass ? "taken as one pass"
-                                          : count(p.passes) + (p.passes == 1 ? " pass" : " passes"));
+  first.push_back(r.quality.implicit_pass ? "taken as one pass" : counted(p.passes, "pass", "passes"));
   if (tokens > 0) {
-    first.push_back(count(tokens) + " tokens");
+    first.push_back(count(tokens) + (tokens == 1 ? " token" : " tokens"));
     if (p.wall > 0) {
       first.push_back(number(tokens / wall * 1e9) + " tokens/s");
     }
@@ -164,7 +163,7 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
 
   if (p.total.launches > 0) {
     const auto launches = static_cast<double>(p.total.launches);
-    std::vector<std::string> launch{count(p.total.launches) + " launches"};
+    std::vector<std::string> launch{counted(p.total.launches, "launch", "launches")};
     if (p.passes > 1) {
       launch.push_back(number(launches / static_cast<double>(p.passes)) + " a pass");
     }

@@ -95,9 +95,8 @@ std::string requests(const report& r, const table_options& options, const style&
   }
   std::string out = g.table(rows, s, longest_name);
   if (rows.size() < r.requests.size()) {
-    out +=
-        s.dim("… " + count(static_cast<std::int64_t>(r.requests.size() - rows.size())) + " more requests") +
-        '\n';
+    out += s.dim("… " + counted(static_cast<std::int64_t>(r.requests.size() - rows.size()), "more request")) +
+           '\n';
   }
   return out + '\n';
 }
@@ -143,7 +142,7 @@ std::string phases(const report& r, const table_options& options, const style& s
   }
   std::string out = g.table(rows, s, longest_name);
   if (order.size() < all) {
-    out += s.dim("… " + count(static_cast<std::int64_t>(all - order.size())) + " more rows") + '\n';
+    out += s.dim("… " + counted(static_cast<std::int64_t>(all - order.size()), "more row")) + '\n';
   }
   out += '\n';
   if (options.header) {

@@ -202,7 +202,7 @@ std::string side_by_side(const std::vector<const report*>& ranks, const table_op
     grid g{std::string{title}, columns};
     std::string out = g.table(rows, s, longest_name);
     if (rows.size() < all) {
-      out += s.dim("… " + count(static_cast<std::int64_t>(all - rows.size())) + " more rows") + '\n';
+      out += s.dim("… " + counted(static_cast<std::int64_t>(all - rows.size()), "more row")) + '\n';
     }
     return out + '\n';
   };

@@ -184,10 +184,9 @@ std::string left_out(const section& s, const table_options& options) {
   if (n == 0) {
     return {};
   }
-  return "… " + count(static_cast<std::int64_t>(n)) +
-         (s.cut != 0 ? (n == 1 ? " more row" : " more rows")
-                     : " rows under " + threshold(options.fold_below) + " %") +
-         ": " + percent(s.left_out, 1) + " %";
+  return "… " + counted(static_cast<std::int64_t>(n), s.cut != 0 ? "more row" : "row") +
+         (s.cut != 0 ? "" : " under " + threshold(options.fold_below) + " %") + ": " +
+         percent(s.left_out, 1) + " %";
 }
 
 /// Rows below the levels shown, and how to see them.
@@ -196,8 +195,9 @@ std::string deeper_rows(const section& s, std::size_t width) {
     return {};
   }
   const std::string levels = "--depth " + std::to_string(s.levels + 1);
-  return flow({"… " + count(static_cast<std::int64_t>(s.deeper)) +
-                   (s.deeper == 1 ? " row lies deeper and counts" : " rows lie deeper and count") +
+  return flow({"… " +
+                   counted(static_cast<std::int64_t>(s.deeper), "row lies deeper and counts",
+                           "rows lie deeper and count") +
                    " for those above",
                levels + (s.deepest == s.levels + 1 ? " shows them" : " shows a level more, --depth 0 all")},
               ": ", indent, width);
@@ -277,7 +277,7 @@ std::string sections(const report& r, const table_options& options, const style&
     if (options.fold_below > 0 && !chosen(options) &&
         std::all_of(one.lines.begin(), one.lines.end(), ran_nothing)) {
       out += "  (nothing was launched and nothing ran in its " +
-             count(static_cast<std::int64_t>(one.lines.size())) + " rows)\n\n";
+             counted(static_cast<std::int64_t>(one.lines.size()), "row") + ")\n\n";
       continue;
     }
     out += g.head(s) + '\n' + g.rule(s) + '\n';
