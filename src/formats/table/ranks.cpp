@@ -29,6 +29,7 @@ constexpr std::size_t longest_name = 60;
 /// One time of each rank, where it has it.
 struct times {
   std::string name;
+  bool waits = false;  ///< of work in which a rank waits for others, or idles: the longest is no slow rank's
   std::vector<std::optional<double>> of_rank;
 };
 
@@ -73,10 +74,10 @@ class times_table {
  public:
   explicit times_table(std::size_t ranks) : ranks_{ranks} {}
 
-  void add(const std::string& name, std::size_t rank, double time) {
+  void add(const std::string& name, std::size_t rank, double time, bool waits = false) {
     const auto [known, added] = places_.try_emplace(name, all_.size());
     if (added) {
-      all_.push_back({name, std::vector<std::optional<double>>(ranks_)});
+      all_.push_back({name, waits, std::vector<std::optional<double>>(ranks_)});
     }
     std::optional<double>& to = all_[known->second].of_rank[rank];
     to = to.value_or(0) + time;  // of several devices
@@ -112,8 +113,9 @@ std::vector<times> phase_times(const std::vector<const report*>& ranks, const ta
         all.add(name + ": step, mean", i, std::isnan(p.step.mean) ? 0 : p.step.mean);
       }
       all.add(name + ": GPU time", i, static_cast<double>(p.total.gpu_time));
-      all.add(name + ": exposed communication", i, static_cast<double>(p.partition.exposed_communication));
-      all.add(name + ": starved", i, starved_sum(p.partition.starved));
+      all.add(name + ": exposed communication", i, static_cast<double>(p.partition.exposed_communication),
+              true);
+      all.add(name + ": starved", i, starved_sum(p.partition.starved), true);
     }
   }
   return all.take();
@@ -128,7 +130,8 @@ std::vector<times> row_times(const std::vector<const report*>& ranks, const tabl
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     for (const row& r : rows_of(*ranks[i], options.by)) {
       if (!r.path.empty() && (options.filter.empty() || holds(r.path, options.filter))) {
-        all.add(printable(r.path), i, static_cast<double>(r.inclusive.gpu_time));
+        all.add(printable(r.path), i, static_cast<double>(r.inclusive.gpu_time),
+                kernel_category(r.path) == "collective");
       }
     }
   }
@@ -140,7 +143,7 @@ std::vector<times> row_times(const std::vector<const report*>& ranks, const tabl
   return out;
 }
 
-/// Each rank's time, or of many ranks the fastest's, the median and the slowest's; then the spread.
+/// Each rank's time, or of many ranks the least, the median and the most; then the spread.
 std::vector<std::string> cells_of(const times& t, const std::vector<const report*>& ranks) {
   std::vector<std::pair<double, std::size_t>> known;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -162,10 +165,48 @@ std::vector<std::string> cells_of(const times& t, const std::vector<const report
   }
   const bool spread = known.size() > 1 && known.front().first > 0;
   cells.push_back(spread ? number(known.back().first / known.front().first) : "");
-  cells.push_back(known.size() > 1 && known.back().first > known.front().first
+  cells.push_back(!t.waits && known.size() > 1 && known.back().first > known.front().first
                       ? rank_name(*ranks[known.back().second])
                       : "");
   return cells;
+}
+
+/// Collectives end on all ranks together, so the rank that spends the least time in them came last and the
+/// others waited for it. Empty unless all ranks made the same calls, among all of them, in clearly different
+/// times.
+std::string waited_for(const std::vector<const report*>& ranks, const style& s) {
+  struct sum {
+    std::int64_t calls = 0;
+    double time = 0;
+  };
+  constexpr double clearly = 1.1;
+  std::vector<sum> sums;
+  for (const report* r : ranks) {
+    sum one;
+    for (const collective_row& c : r->collectives) {
+      if (c.ranks != 0 && c.ranks != std::ssize(ranks)) {
+        return {};  // others wait too, or not all of these
+      }
+      one.calls += c.calls;
+      one.time += static_cast<double>(c.gpu_time);
+    }
+    sums.push_back(one);
+  }
+  std::vector<sum> order = sums;
+  std::sort(order.begin(), order.end(), [](const sum& a, const sum& b) { return a.time < b.time; });
+  const bool same_calls =
+      std::all_of(sums.begin(), sums.end(), [&](const sum& one) { return one.calls == order[0].calls; });
+  if (order[0].calls <= 0 || !same_calls || order[0].time <= 0 || order[1].time < clearly * order[0].time) {
+    return {};
+  }
+  const auto last = static_cast<std::size_t>(
+      std::find_if(sums.begin(), sums.end(), [&](const sum& one) { return one.time == order[0].time; }) -
+      sums.begin());
+  return flow({"In collectives ranks wait for one another: " + rank_name(*ranks[last]) +
+               " spends the least time there, " + duration(order[0].time) + " against up to " +
+               duration(order.back().time) + ", so it comes last and the others wait for it."},
+              " ", 0, s.text_width()) +
+         "\n\n";
 }
 
 std::string side_by_side(const std::vector<const report*>& ranks, const table_options& options,
@@ -176,10 +217,10 @@ std::string side_by_side(const std::vector<const report*>& ranks, const table_op
       columns.push_back({rank_name(*r), 50});
     }
   } else {
-    columns = {{"fastest", 60}, {"median", 50}, {"longest", 70}, {"ranks", 40}};
+    columns = {{"least", 60}, {"median", 50}, {"most", 70}, {"ranks", 40}};
   }
   columns.push_back({"max ÷ min", 90});
-  columns.push_back({"slowest", 80});
+  columns.push_back({"longest", 80});
   const auto as_rows = [&](const std::vector<times>& all, std::size_t most) {
     std::vector<grid_row> rows;
     for (const times& t : all) {
@@ -206,11 +247,11 @@ std::string side_by_side(const std::vector<const report*>& ranks, const table_op
     }
     return out + '\n';
   };
-  return section("phase", first, phases.size()) + section(options.by == view::kernel ? "GPU time of kernels"
-                                                          : options.by == view::category
-                                                              ? "GPU time of categories"
-                                                              : "GPU time of layers",
-                                                          second, others.size());
+  return section("phase", first, phases.size()) + waited_for(ranks, s) +
+         section(options.by == view::kernel     ? "GPU time of kernels"
+                 : options.by == view::category ? "GPU time of categories"
+                                                : "GPU time of layers",
+                 second, others.size());
 }
 
 }  // namespace
