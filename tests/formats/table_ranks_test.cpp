@@ -174,6 +174,24 @@ TEST(table_ranks, need_two_different_ones) {
   EXPECT_EQ(varve::to_ranks_table({small_report(), of_rank(1, 2)}), "");  // one does not say its rank
 }
 
+// Of three reports two are of rank 1, so of two ranks: their files tell them apart.
+TEST(table_ranks, given_twice_count_once_and_are_told_apart_by_file) {
+  std::vector<varve::report> reports{of_rank(1, 3000000), of_rank(0, 4000000), of_rank(1, 5000000)};
+  reports[0].source = "/tmp/old/a.json";
+  reports[2].source = "b.json (rank 1 of 2, backend a/b)";
+  std::string table = varve::to_ranks_table(reports);
+  EXPECT_THAT(table, HasSubstr("Ranks side by side · 2 of 2 · "));
+  EXPECT_THAT(table, HasSubstr("\n! Some files are of the same rank.\n"));
+  EXPECT_THAT(table, HasSubstr("rank 0  rank 1 (a.json)  rank 1 (b.json)  max ÷ min          longest\n"));
+  EXPECT_THAT(table, HasSubstr("\nrank 1 (b.json) · device 1, GPU X"));
+  EXPECT_THAT(line_with(table, "mlp"), testing::EndsWith("5.00 ms       1.67  rank 1 (b.json)"));  // 5 ÷ 3
+  reports[2].source = "/tmp/new/a.json";
+  table = varve::to_ranks_table(reports);
+  EXPECT_THAT(table, HasSubstr("rank 1 no. 1 (a.json)  rank 1 no. 2 (a.json)"));
+  reports.pop_back();
+  EXPECT_THAT(varve::to_ranks_table(reports), Not(HasSubstr("a.json")));
+}
+
 TEST(table_ranks, say_what_does_not_belong) {
   varve::report other = of_rank(1, 2000000);
   other.world_size = 4;
