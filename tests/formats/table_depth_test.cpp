@@ -157,6 +157,27 @@ TEST(table_depth, finds_blocks_that_several_ranges_have) {
   EXPECT_EQ(shown.size(), 22U);  // 2 · (1 + 3 · 3) rows, the counted line and the total
 }
 
+// Three blocks of 3.2 ms in each of two graphs, which two calls of each row replayed: 19.2 ms and 1.6 ms a
+// call.
+TEST(table_depth, counts_blocks_once_whatever_the_number_of_graphs) {
+  using varve::range_kind;
+  layers all{19200};
+  const auto graph = [&](const char* name) {
+    return all.add(name, varve::no_index, 9600, varve::none, range_kind::op);
+  };
+  all.add_blocks(3, graph("graph 1 (39 nodes)"));
+  all.add_blocks(3, graph("graph 2 (39 nodes)"));
+  EXPECT_THAT(
+      varve::to_table(all.get()),
+      HasSubstr("\n  blocks   3 × block of 1.60 ms in each of 2 graphs, 100.0 % · in them mlp 62.5 % · "));
+
+  layers uneven{22400};  // 3 · 3.2 + 4 · 3.2
+  uneven.add_blocks(3, uneven.add("first", varve::no_index, 9600));
+  uneven.add_blocks(4, uneven.add("second", varve::no_index, 12800));
+  EXPECT_THAT(varve::to_table(uneven.get()),
+              HasSubstr("\n  blocks   up to 4 × block of 1.60 ms in each of 2 places, 100.0 % · "));
+}
+
 TEST(table_depth, finds_blocks_of_several_kinds) {
   layers all{6000};
   for (int i = 0; i < 3; ++i) {  // mamba 2.4 ms and attention 3 ms: neither kind is more than half
