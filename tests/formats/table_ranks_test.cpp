@@ -15,6 +15,7 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing_support::small_report;
@@ -165,6 +166,16 @@ TEST(table_ranks, tell_who_is_waited_for_only_where_it_is_clear) {
   other.collectives[0].ranks = 8;  // six of them are not here
   EXPECT_FALSE(told(first, other));
   EXPECT_FALSE(told(of_rank(0, 1), of_rank(1, 2)));  // no collectives
+}
+
+TEST(table_ranks, compare_no_ramps_of_a_steady_view) {
+  varve::report a = of_rank(0, 1000000);
+  a.quality.steady = true;
+  a.phases.push_back(a.phases[0]);
+  a.phases.back().phase = "decode (ramp)";
+  varve::report b = a;
+  b.rank = 1;
+  EXPECT_THAT(varve::to_ranks_table({a, b}), AllOf(HasSubstr("\ndecode: step"), Not(HasSubstr("(ramp)"))));
 }
 
 TEST(table_ranks, need_two_different_ones) {

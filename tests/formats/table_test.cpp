@@ -336,6 +336,46 @@ TEST(table, says_what_kinds_of_kernels_a_phase_ran) {
   EXPECT_THAT(varve::to_table(r), HasSubstr("\n  work     linear 80.0 % · normalisation 1.0 %\n"));
 }
 
+/// The small report as a steady view's, whose first phase is a ramp of 1.2 ms with 0.9 ms busy in two passes.
+varve::report with_a_ramp() {
+  varve::report r = small_report();
+  varve::phase_row ramp;
+  ramp.phase = "decode (ramp)";
+  ramp.passes = 2;
+  ramp.wall = 1200000;
+  ramp.decode_tokens = 3;  // 3 ÷ 1.2 ms = 2,500 tokens/s
+  ramp.partition.compute = 900000;
+  ramp.partition.starved.other = 300000;
+  ramp.total.gpu_time = 900000;
+  r.phases.insert(r.phases.begin(), ramp);
+  r.layers.push_back(layer("only in the ramp", "only in the ramp", varve::no_index, varve::none, 900, 4));
+  r.layers.back().phase = ramp.phase;
+  r.quality.steady = true;
+  r.quality.ramp_passes = 2;
+  return r;
+}
+
+TEST(table, has_a_line_for_a_ramp_after_the_steady_phases) {
+  const std::string line =
+      "decode (ramp) · 2 passes · 3 tokens · 2,500 tokens/s · wall 1.20 ms · GPU busy 900 µs\n";
+  varve::report r = with_a_ramp();
+  const std::string text = varve::to_table(r);
+  EXPECT_THAT(text, AllOf(HasSubstr("\n\n" + line + "\nWhat"), Not(HasSubstr("only in the ramp"))));
+  EXPECT_LT(text.find("\ndecode · "), text.find("\ndecode (ramp) · "));
+  EXPECT_THAT(varve::to_table(r, rows_only()), HasSubstr("\n\n" + line));
+  r.quality.steady = false;  // then it is a kind of pass as any other
+  EXPECT_THAT(varve::to_table(r), HasSubstr("\nonly in the ramp "));
+}
+
+TEST(table, puts_ramps_last_among_the_phases) {
+  varve::table_options options;
+  options.by = varve::view::phase;
+  options.sort = varve::sort_key::order;
+  const std::string text = varve::to_table(with_a_ramp(), options);
+  EXPECT_LT(text.find("\ndecode  "), text.find("\ndecode (ramp)  "));
+  EXPECT_THAT(text, Not(HasSubstr("\ndecode (ramp) · ")));  // no head of its own
+}
+
 TEST(table, tells_work_from_outside_that_ran_in_the_wall) {
   varve::report r = small_report();
   r.phases[0].total.gpu_time = 6000000;  // of the 7.5 ms that the device was busy

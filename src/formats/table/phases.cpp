@@ -127,6 +127,7 @@ std::string phases(const report& r, const table_options& options, const style& s
   std::stable_sort(order.begin(), order.end(), [&](const phase_row* a, const phase_row* b) {
     return value_of(*a, options.sort) > value_of(*b, options.sort);
   });
+  std::stable_partition(order.begin(), order.end(), [&](const phase_row* p) { return !is_ramp(r, *p); });
   if (order.empty()) {
     return "  (no phases)\n\n" + requests(r, options, s);
   }
@@ -147,7 +148,7 @@ std::string phases(const report& r, const table_options& options, const style& s
   out += '\n';
   if (options.header) {
     for (const phase_row* p : order) {
-      out += phase_head(r, *p, s) + '\n';
+      out += is_ramp(r, *p) ? "" : phase_head(r, *p, s) + '\n';
     }
     out += whole_trace(r, s);
   }

@@ -145,6 +145,9 @@ std::vector<times> phase_times(const members& ranks, const table_options& option
       }
       const std::string name = printable(p.phase + (p.model.empty() ? "" : " of " + p.model) +
                                          (p.batch.empty() ? "" : ", " + p.batch));
+      if (is_ramp(*ranks[i].of, p)) {
+        continue;
+      }
       // The step is the same seen from each of a rank's devices.
       const bool first = p.device == ranks[i].of->phases.front().device;
       if (first) {

@@ -227,7 +227,11 @@ row total_of(const phase_row& p) {
 }  // namespace
 
 std::string sections(const report& r, const table_options& options, const style& s) {
-  const std::vector<section> all = select(r, options);
+  std::vector<section> all = select(r, options);
+  all.erase(
+      std::remove_if(all.begin(), all.end(),
+                     [&](const section& one) { return one.phase != nullptr && is_ramp(r, *one.phase); }),
+      all.end());
   const auto columns = s.host_only ? host_columns(options, all) : columns_of(options, all);
   std::vector<column> heads;
   heads.reserve(columns.size());
@@ -302,7 +306,7 @@ std::string sections(const report& r, const table_options& options, const style&
     }
     out += '\n';
   }
-  return out;
+  return out + ramps(r, s);
 }
 
 }  // namespace varve::table
