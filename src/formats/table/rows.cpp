@@ -184,9 +184,27 @@ std::string left_out(const section& s, const table_options& options) {
   if (n == 0) {
     return {};
   }
+  constexpr double printed = 0.0005;
+  const std::string where = s.in_shown < printed ? ""
+                            : s.left_out - s.in_shown < printed
+                                ? " (in the rows above)"
+                                : ", of which " + percent(s.in_shown, 1) + " % in the rows above";
   return "… " + counted(static_cast<std::int64_t>(n), s.cut != 0 ? "more row" : "row") +
          (s.cut != 0 ? "" : " under " + threshold(options.fold_below) + " %") + ": " +
-         percent(s.left_out, 1) + " %";
+         percent(s.left_out, 1) + " %" + where;
+}
+
+/// Parts of blocks that are shown without them.
+std::string parts_left_out(const section& s, std::size_t width) {
+  if (s.cut != 0 || s.bare == 0) {
+    return {};
+  }
+  const std::string others =
+      s.bare_blocks == 1 ? "block" : counted(static_cast<std::int64_t>(s.bare_blocks), "block");
+  return flow({"… " + counted(static_cast<std::int64_t>(s.bare), "row") + " of the other " + others +
+                   " (in the rows above)",
+               "--fold 0 shows all"},
+              ": ", indent, width);
 }
 
 /// Rows below the levels shown, and how to see them.
@@ -289,6 +307,9 @@ std::string sections(const report& r, const table_options& options, const style&
       out += g.print(rows[i][n], s) + '\n';
     }
     if (const std::string rest = left_out(one, options); !rest.empty()) {
+      out += s.dim(rest) + '\n';
+    }
+    if (const std::string rest = parts_left_out(one, s.text_width()); !rest.empty()) {
       out += s.dim(rest) + '\n';
     }
     if (const std::string rest = deeper_rows(one, s.text_width()); !rest.empty()) {
