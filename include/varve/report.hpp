@@ -331,7 +331,8 @@ struct table_options {
   sort_key sort = sort_key::gpu_time;
   std::size_t top = 0;  ///< at most this many rows a phase; 0: all
   /// Rows with a smaller share of their phase's GPU time become one line; of siblings that are more than a
-  /// fifth together, the ten largest stay.
+  /// fifth together, the ten largest stay. What is below the blocks that a model repeats is judged by its
+  /// share in all of them; parts of more than ten blocks are shown as long as that takes 200 lines at most.
   double fold_below = 0.01;
   bool by_shape = false;  ///< operators apart for each set of shapes of their inputs
   std::string filter;     ///< only rows whose path holds this text, whatever its case; none is folded then

@@ -56,10 +56,9 @@ void attribution(const report_quality& q, sentences& out) {
     out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to a layer.");
   }
   if (q.unmatched > 0) {
-    std::string some = count(q.unmatched) + " of " + count(q.activities) + " activities";
+    std::string some = count(q.unmatched) + " of " + counted(q.activities, "activity", "activities");
     if (q.unmatched_kernels > 0 && q.unmatched_kernels < q.unmatched) {
-      some =
-          count(q.unmatched_kernels) + (q.unmatched_kernels == 1 ? " kernel (" : " kernels (") + some + ')';
+      some = counted(q.unmatched_kernels, "kernel") + " (" + some + ')';
     }
     // A report may come from a file with any numbers in it.
     const std::int64_t most = q.unmatched;
@@ -91,7 +90,7 @@ void inference(const report_quality& q, sentences& out) {
         "decode.");
   }
   if (q.steady && q.ramp_passes > 0) {
-    out.say("Steady view: " + count(q.ramp_passes) + (q.ramp_passes == 1 ? " pass is" : " passes are") +
+    out.say("Steady view: " + counted(q.ramp_passes, "pass is", "passes are") +
             " apart as \"(ramp)\": of another batch than most of their kind, or the first after a change.");
   }
   if (q.steady) {
