@@ -13,7 +13,7 @@ namespace varve::cupti {
 namespace {
 
 constexpr std::size_t cache_line = 64;
-constexpr std::size_t ahead = 2048;  // bytes: some ten records
+constexpr std::size_t ahead = 2048;   // bytes: some ten records
 constexpr std::size_t at_once = 128;  // records decoded under one lock
 
 time_ns time_of(std::uint64_t t) noexcept { return static_cast<time_ns>(t); }
