@@ -360,6 +360,10 @@ TEST_F(operator_work_test, takes_shapes_under_the_key_of_pytorch_1_8) {
     EXPECT_EQ(t.strings[t.operator_kinds[0].shapes], "[[16, 64], [64, 8]]");
     EXPECT_EQ(t.operator_kinds[0].declared, (work{16384, 2048, 0, 4608})) << dims;
   }
+  // Types as a text of Python's are not known; the shapes are.
+  const varve::trace t = read("aten::mm", "[[16, 64], [64, 8]]", R"x("('float',)")x");
+  EXPECT_EQ(t.strings[t.operator_kinds.at(0).shapes], "[[16, 64], [64, 8]]");
+  EXPECT_EQ(t.operator_kinds[0].declared, work{});
 }
 
 TEST_F(operator_work_test, writes_shapes_in_one_form) {

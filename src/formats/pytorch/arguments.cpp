@@ -59,6 +59,7 @@ class reader {
           e.shapes = input::is_string(e.shapes) ? input::inside(e.shapes) : e.shapes;
         } else if (is(key, "Input type")) {
           whole_value(e.types, value);
+          e.types = input::is_string(e.types) ? std::string_view{} : e.types;  // "('float',)" of PyTorch 1.8
         } else if (is(key, "In msg nelems") || is(key, "In msg size")) {
           take(e.elements_in, value);
         }
