@@ -45,6 +45,10 @@ class builder {
   void add(const event& e);
   /// An event without a category, if the names of its process and thread tell what it is.
   bool add_by_row(event e);
+  /// Whether that could not be told of any event, and nothing else was read.
+  [[nodiscard]] bool has_no_categories() const noexcept {
+    return empty_ && uncategorised_ && losses_[lost::unknown_row] == 0;
+  }
   void add_memory(const event& e);
   /// All events will be `times` as many as those so far, or about. Growing by and by would touch twice the
   /// memory.
@@ -118,6 +122,7 @@ class builder {
   bool empty_ = true;
   bool below_microsecond_ = false;  // some time is no whole number of microseconds
   bool rows_ = false;               // some event was told by its row
+  bool uncategorised_ = false;      // some event with a time has neither a category nor a known row
   time_ns total_ = 0;               // of all durations
   std::int64_t total_bytes_ = 0;
 

@@ -100,6 +100,9 @@ class walker {
     if (!found_) {
       throw refused{refusal::no_trace};
     }
+    if (to_.has_no_categories()) {
+      throw refused{refusal::no_category};
+    }
     return out_;
   }
 
