@@ -13,6 +13,7 @@
 #include "formats/pytorch/kept_texts.hpp"
 #include "formats/pytorch/losses.hpp"
 #include "formats/pytorch/operators.hpp"
+#include "formats/pytorch/processes.hpp"
 
 #include <varve/trace.hpp>
 
@@ -99,7 +100,7 @@ class builder {
   std::optional<thread_key> thread_key_of(const event& e);
 
   void shift(std::string_view base_time);
-  void renumber();
+  void join_within_processes();
   void complete_threads();
   void complete_devices();
   void describe(const header& about, const std::string& path, std::uint64_t unread);
@@ -116,8 +117,9 @@ class builder {
   operators operators_;
   std::vector<std::uint64_t> call_correlations_;
   std::vector<std::uint64_t> activity_correlations_;
-  std::uint64_t widest_correlation_ = 0;
-  time_ns first_ = 0;  // bounds of all times
+  processes processes_;
+  std::vector<std::uint32_t> stream_ranks_;  // by stream, as far as there are any
+  time_ns first_ = 0;                        // bounds of all times
   time_ns last_ = 0;
   bool empty_ = true;
   bool below_microsecond_ = false;  // some time is no whole number of microseconds
