@@ -169,6 +169,19 @@ void builder::add_memory(const event& e) {
   operators_.add_memory(e, at.value, losses_);
 }
 
+void builder::note_frame(const event& e) {
+  const auto thread = thread_key_of(e);
+  const number begin = scaled(e.begin, 3);
+  const number duration = scaled(e.duration, 3);
+  if (!thread || begin.state != number_state::good || duration.state != number_state::good ||
+      !in_range(begin.value) || !in_range(duration.value)) {
+    return;
+  }
+  const time_ns end = begin.value + duration.value;
+  time_ns& first = first_frame_ends_.try_emplace(*thread, end).first->second;
+  first = std::min(first, end);
+}
+
 std::optional<builder::interval> builder::interval_of(const event& e) {
   const number begin = scaled(e.begin, 3);
   const number duration = scaled(e.duration, 3);

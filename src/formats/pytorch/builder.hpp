@@ -51,6 +51,8 @@ class builder {
     return empty_ && uncategorised_ && losses_[lost::unknown_row] == 0;
   }
   void add_memory(const event& e);
+  /// A frame of Python that is not read. Those that were open when recording began come before any that ends.
+  void note_frame(const event& e);
   /// All events will be `times` as many as those so far, or about. Growing by and by would touch twice the
   /// memory.
   void expect(double times);
@@ -138,6 +140,7 @@ class builder {
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
   std::unordered_map<thread_key, std::string, thread_hash> thread_names_;
   std::unordered_map<std::uint32_t, std::string> process_names_;
+  std::unordered_map<thread_key, time_ns, thread_hash> first_frame_ends_;
   thread_key last_thread_;
   std::uint16_t last_thread_index_ = narrow_none;
   stream_info last_stream_;

@@ -122,7 +122,13 @@ void builder::shift(std::string_view base_time) {
     }
   }
   // Begin and duration are each up to one clock error off.
-  annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
+  std::vector<time_ns> frame_ends;
+  for (const thread_info& thread : trace_.threads) {
+    const auto known = first_frame_ends_.find({thread.id, thread.process});
+    frame_ends.push_back(known != first_frame_ends_.end() ? known->second
+                                                          : std::numeric_limits<time_ns>::max());
+  }
+  annotations_.write(trace_, {base.value, 2 * trace_.clock_error, frame_ends}, losses_);
   operators_.write(trace_, base.value);
   if (notes_ != nullptr) {
     for (capture_notes::mark& m : notes_->marks) {
@@ -222,6 +228,9 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   list("annotations", annotations_.size());
   if (annotations_.ignored() > 0) {
     list("annotations ignored", annotations_.ignored());
+  }
+  if (annotations_.steps_as_ops() > 0) {
+    list("steps of the profiler, taken as ops around the inferred passes", annotations_.steps_as_ops());
   }
   list("operators", operators_.size());
   list("events of other kinds, not read", unread);
