@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// Sessions one after another, for as long as one likes: threads that launch, capture, replay and destroy graphs on the
-// stand-in for CUPTI, and somebody who takes snapshots. Nothing may be lost, and memory must not grow.
+// Sessions one after another, for as long as one likes: threads that launch, capture, replay and destroy
+// graphs on the stand-in for CUPTI, and somebody who takes snapshots. Nothing may be lost, and memory must
+// not grow.
 //
 //     soak_collector [SECONDS]
 #include "standin_cupti/control.hpp"
@@ -28,7 +29,8 @@ constexpr int threads = 4;
 constexpr int layers = 8;
 constexpr int passes_a_graph = 50;
 constexpr int replays = 20;
-// A session that runs within its options: buffers, undrained markers, what waits, and the trace twice (a snapshot).
+// A session that runs within its options: buffers, undrained markers, what waits, and the trace twice (a
+// snapshot).
 constexpr double most_memory = 1.5e9;
 constexpr double most_growth = 64e6;
 
@@ -105,8 +107,9 @@ std::string round(steady_clock::duration length) {
   if (t.activities.size() != kernels) {
     wrong += std::to_string(t.activities.size()) + " kernels of " + std::to_string(kernels) + "; ";
   }
-  const auto layered = static_cast<std::uint64_t>(std::count_if(
-      t.graph_nodes.begin(), t.graph_nodes.end(), [](const varve::graph_node& n) { return n.label != varve::none; }));
+  const auto layered = static_cast<std::uint64_t>(
+      std::count_if(t.graph_nodes.begin(), t.graph_nodes.end(),
+                    [](const varve::graph_node& n) { return n.label != varve::none; }));
   if (layered != t.graph_nodes.size()) {
     wrong += std::to_string(t.graph_nodes.size() - layered) + " nodes without a layer; ";
   }

@@ -218,6 +218,19 @@ void builder::add_flow(const event& e) {
   losses_.add(lost::many_flows, kept ? 0 : 1);
 }
 
+void builder::note_frame(const event& e) {
+  const auto thread = thread_key_of(e);
+  const number begin = scaled(e.begin, 3);
+  const number duration = scaled(e.duration, 3);
+  if (!thread || begin.state != number_state::good || duration.state != number_state::good ||
+      !in_range(begin.value) || !in_range(duration.value)) {
+    return;
+  }
+  const time_ns end = begin.value + duration.value;
+  time_ns& first = first_frame_ends_.try_emplace(*thread, end).first->second;
+  first = std::min(first, end);
+}
+
 std::optional<builder::interval> builder::interval_of(const event& e) {
   const number begin = scaled(e.begin, 3);
   const number duration = scaled(e.duration, 3);
@@ -248,7 +261,6 @@ std::optional<builder::interval> builder::interval_of(const event& e) {
 std::uint64_t builder::correlation_of(const event& e) {
   const auto id = identifier(e.correlation);
   losses_.add(lost::invalid_correlation, !id && !e.correlation.empty() ? 1 : 0);
-  widest_correlation_ = std::max(widest_correlation_, id.value_or(0));
   return id.value_or(0);
 }
 
@@ -287,11 +299,11 @@ std::optional<std::uint64_t> builder::identity(std::string_view token) {
 
 std::optional<builder::thread_key> builder::thread_key_of(const event& e) {
   const auto thread = identity(e.thread);
-  const auto process = identity(e.process);
+  const auto process = processes_.identity(e.process);
   if (!thread || !process) {
     return std::nullopt;
   }
-  return thread_key{*thread, static_cast<std::uint32_t>(*process)};
+  return thread_key{*thread, *process};
 }
 
 std::uint16_t builder::thread_of(const event& e) {
@@ -318,11 +330,18 @@ std::uint16_t builder::stream_of(const event& e) {
   if (!device || *device >= most_32 || !stream || !context) {
     return narrow_none;
   }
-  const stream_info info{static_cast<std::uint32_t>(*device), *context, *stream};
+  // A context is one process's: what ranks number alike are streams of their own.
+  const std::uint32_t rank = processes_.rank(e.process);
+  const stream_info info{static_cast<std::uint32_t>(*device), *context + (std::uint64_t{rank} << 40U),
+                         *stream};
   if (last_stream_index_ == narrow_none || info.device != last_stream_.device ||
       info.context != last_stream_.context || info.stream != last_stream_.stream) {
     last_stream_index_ = trace_.intern_stream(info);
     last_stream_ = info;
+    if (rank != 0 && last_stream_index_ != beyond_table) {
+      stream_ranks_.resize(std::max(stream_ranks_.size(), last_stream_index_ + std::size_t{1}));
+      stream_ranks_[last_stream_index_] = rank;
+    }
   }
   losses_.add(lost::many_streams, last_stream_index_ == beyond_table ? 1 : 0);
   return last_stream_index_;

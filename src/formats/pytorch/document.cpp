@@ -104,6 +104,9 @@ class walker {
     if (!found_) {
       throw refused{refusal::no_trace};
     }
+    if (to_.has_no_categories()) {
+      throw refused{refusal::no_category};
+    }
     return out_;
   }
 
@@ -163,7 +166,11 @@ class walker {
       event e;
       one_event(object, e);
       if (e.kind == category::python && !is_read(e.name)) {
-        e.kind = category::unread;  // one without a name
+        if (frames_left_ > 0 && e.phase == "\"X\"") {
+          --frames_left_;
+          to_.note_frame(e);
+        }
+        e.kind = category::unread;
       }
       phases_ += e.phase.empty() ? 0U : 1U;
       if (to_.add_own(e)) {
@@ -248,7 +255,7 @@ class walker {
         default:
           break;
       }
-      if (e.kind == category::python && !e.name.empty() && !is_read(e.name)) {
+      if (e.kind == category::python && !e.name.empty() && frames_left_ == 0 && !is_read(e.name)) {
         e.kind = category::unread;
       }
       if (e.kind == category::operation && is_step(e.name)) {
@@ -271,6 +278,7 @@ class walker {
   const char* seam_ = nullptr;
   const char* rest_ = nullptr;  // what follows the list, where that has ended before the seam
   walked out_;
+  std::size_t frames_left_ = 4096;  // that are looked at although they are not read: by then some have ended
   bool found_ = false;
   bool expected_ = false;
   std::uint64_t phases_ = 0;

@@ -32,6 +32,8 @@ std::string_view text(lost what) noexcept {
       return "events without a valid name: named \"(unnamed)\"";
     case lost::invalid_correlation:
       return "invalid correlation ids: taken as none";
+    case lost::shared_correlation:
+      return "activities whose correlation id calls of several processes have: joined to none";
     case lost::invalid_shape:
       return "kernels with an invalid grid, block or resources: taken as unknown";
     case lost::invalid_bytes:

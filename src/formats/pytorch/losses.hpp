@@ -28,6 +28,7 @@ enum class lost : std::uint8_t {
   many_streams,
   no_name,
   invalid_correlation,
+  shared_correlation,
   invalid_shape,
   invalid_bytes,
   invalid_node,

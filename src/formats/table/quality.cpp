@@ -77,11 +77,13 @@ void attribution(const report_quality& q, sentences& out) {
 void inference(const report_quality& q, sentences& out) {
   if (q.inferred_passes == pass_inference::module_calls) {
     out.say(
-        "No passes are marked. They are inferred from the calls of the outermost module: where one begins "
+        "No passes of the model are marked. They are inferred from the calls of the outermost module: where "
+        "one begins "
         "and ends is a guess (--phase-rule names others).");
   } else if (q.inferred_passes == pass_inference::repeated_annotations) {
     out.say(
-        "No passes are marked. They are inferred: an annotation that repeats and holds most launches is "
+        "No passes of the model are marked. They are inferred: an annotation that repeats and holds most "
+        "launches is "
         "taken as one (--phase-rule names others).");
   }
   if (q.inferred_prefills > 0) {

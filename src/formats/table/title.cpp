@@ -84,7 +84,9 @@ std::string title(const report& r, const style& s) {
     if (std::string text = streams(d); !text.empty()) {
       pieces.push_back(std::move(text));
     }
-    out += std::string(indent, ' ') + flow(pieces, " · ", 2 * indent, s.text_width()) + '\n';
+    if (pieces.size() > 1 || !d.device.name.empty()) {  // else it is there for what the host did
+      out += std::string(indent, ' ') + flow(pieces, " · ", 2 * indent, s.text_width()) + '\n';
+    }
   }
   if (const double inflation = r.inflation(); inflation > 0) {
     out += std::string(indent, ' ') + "the passes took " + number(inflation) + " × the " +
