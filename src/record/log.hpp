@@ -39,7 +39,12 @@ enum class event : std::uint8_t {
 };
 
 /// Keys of attribute events beyond varve_attribute.
-enum attribute_key : std::uint32_t { key_model = 0x100, key_sequence = 0x101, key_serves = 0x102 };
+enum attribute_key : std::uint32_t {
+  key_model = 0x100,
+  key_sequence = 0x101,
+  key_serves = 0x102,
+  key_ended = 0x103  ///< value: the ticks at which another thread ended the range
+};
 
 struct slot {
   std::uint64_t head;
