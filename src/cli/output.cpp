@@ -32,6 +32,8 @@ void write_all(int file, const std::string& name, std::string_view text) {
 
 void write_standard_output(std::string_view text) { write_all(STDOUT_FILENO, "standard output", text); }
 
+void write_standard_error(std::string_view text) { write_all(STDERR_FILENO, "standard error", text); }
+
 void write_file(const std::string& path, std::string_view text) {
   constexpr mode_t owner = S_IRUSR | S_IWUSR;
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, owner);

@@ -18,6 +18,9 @@ class output_error : public std::runtime_error {
 /// Writes to standard output at once. Throws output_error.
 void write_standard_output(std::string_view text);
 
+/// The same to standard error.
+void write_standard_error(std::string_view text);
+
 /// Writes a file that only its owner may read. Throws output_error.
 void write_file(const std::string& path, std::string_view text);
 
