@@ -96,7 +96,6 @@ engine_end run_engine(const std::vector<std::string>& command, const std::vector
   while (::waitpid(out.process, &status, 0) < 0 && errno == EINTR) {
   }
   child = 0;
-  out.when = std::chrono::system_clock::now();
   out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   out.code = out.signal != 0 ? 128 + out.signal : WEXITSTATUS(status);
   return out;

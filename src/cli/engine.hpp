@@ -7,7 +7,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,6 @@ struct engine_end {
   int code = 0;         ///< 128 + the signal where one ended it
   int signal = 0;       ///< or 0
   int start_error = 0;  ///< errno where it did not start
-  std::chrono::system_clock::time_point when;
 };
 
 /// Runs a program, sought in $PATH, with these variables ("NAME=value"), and waits for its end. SIGTERM and

@@ -9,12 +9,12 @@
 
 #include <varve/io.hpp>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -153,6 +153,9 @@ std::vector<image> find_images(const fs::path& folder, pid_t engine) {
   return out;
 }
 
+/// Made when the engine ended: tells the time as the other files do.
+fs::path end_file(const fs::path& folder) { return folder / "end"; }
+
 /// What is missing of an image that ended without notice.
 void tell_missing(const image& i, const engine_end& engine, bool last) {
   if (i.whole) {
@@ -163,17 +166,15 @@ void tell_missing(const image& i, const engine_end& engine, bool last) {
     return;
   }
   std::string when = "its last snapshot";
-  if (last && i.process == engine.process) {
-    struct stat about {};
-    if (::stat(i.result.c_str(), &about) == 0) {
-      const std::chrono::duration<double> written{static_cast<double>(about.st_mtim.tv_sec) +
-                                                  static_cast<double>(about.st_mtim.tv_nsec) / 1e9};
-      const double before = (engine.when.time_since_epoch() - written).count();
-      when += ", " + std::to_string(std::lround(std::max(before, 0.0) * 1e3)) + " ms before its end";
-    }
+  std::error_code failed;
+  const auto written = fs::last_write_time(i.result, failed);
+  const auto ended = fs::last_write_time(end_file(i.result.parent_path()), failed);
+  if (last && i.process == engine.process && !failed) {
+    const auto before = std::chrono::duration_cast<std::chrono::milliseconds>(ended - written);
+    when += ", " + std::to_string(std::max<std::int64_t>(before.count(), 0)) + " ms before its end";
   }
-  complain(i.title + " ended without notice (SIGKILL, _exit, exec, or it still runs): what it did after " +
-           when + ", is missing");
+  complain(i.title + " ended without notice (SIGKILL, perhaps, or it still runs): what it did after " + when +
+           ", is missing");
 }
 
 /// "trace.json" for the first, "trace.1234.json" for the others.
@@ -239,6 +240,8 @@ int run(const run_arguments& asked) {
              ": cannot be started: " + std::generic_category().message(engine.start_error));
     return engine.code;
   }
+  std::ofstream{end_file(folder.path())};
+  ::signal(SIGPIPE, SIG_IGN);  // the folder is to be gone whoever reads
   if (engine.signal != 0) {
     complain(asked.command[0] + " was ended by signal " + std::to_string(engine.signal) + " (" +
              ::strsignal(engine.signal) + ')');

@@ -3,6 +3,7 @@
 //
 // What NVTX (NVTX_INJECTION64_PATH) and the CUDA driver (CUDA_INJECTION64_PATH) call in the library that
 // these variables name.
+#include "inject/exits.hpp"
 #include "inject/life.hpp"
 #include "inject/nvtx.hpp"
 
@@ -38,6 +39,7 @@ extern "C" VARVE_API int InitializeInjectionNvtx2(varve::inject::export_table_fu
 /// records need a driver that is still there.
 extern "C" VARVE_API int InitializeInjection() {
   varve::inject::start_session();
+  varve::inject::watch_exits();  // of modules that came since
   std::atexit(varve::inject::end_at_exit);
   return 1;
 }

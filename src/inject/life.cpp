@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "inject/life.hpp"
 
+#include "inject/exits.hpp"
 #include "inject/futex.hpp"
 #include "inject/labels.hpp"
 #include "inject/nvtx.hpp"
@@ -49,6 +50,7 @@ struct recording {
   word request{nothing};
   word answers{0};
   std::size_t written_records = 0;
+  bool early_end = false;  // its last file is there, and it lives on
   bool complained = false;
 };
 std::atomic<recording*> current{nullptr};
@@ -117,7 +119,8 @@ bool answer(recording& r, std::uint32_t request) {
     return false;
   }
   if (request == static_cast<std::uint32_t>(why::perhaps)) {
-    write_snapshot(r, snapshot_suffix);
+    write_snapshot(r, final_suffix);
+    r.early_end = true;
   } else if (request == static_cast<std::uint32_t>(why::crash)) {
     write_snapshot(r, final_suffix);  // an end would wait for threads that may hang
   } else if (take_end()) {
@@ -152,6 +155,10 @@ void serve(recording& r) noexcept {
         const clock::time_point begin = clock::now();
         next = begin + std::chrono::hours{1};  // where it throws
         write_snapshot(r, snapshot_suffix);
+        if (r.early_end) {
+          r.early_end = false;
+          static_cast<void>(::unlink((r.base + final_suffix).c_str()));
+        }
         const auto took = std::chrono::ceil<milliseconds>(clock::now() - begin);
         interval = std::max(std::min(2 * interval, r.asked.interval), 30 * took);
         next = clock::now() + interval;
@@ -201,6 +208,7 @@ void prepare_process() {
     std::at_quick_exit(end_at_exit);
     ::pthread_atfork(before_fork, after_fork, in_child);
     watch_signals();
+    watch_exits();
     return true;
   }();
   static_cast<void>(once);

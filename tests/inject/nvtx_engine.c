@@ -166,7 +166,7 @@ static void wait_for_snapshot(void) {
 }
 
 static void crash(void) {
-  volatile int* nowhere = NULL;
+  volatile int* volatile nowhere = NULL;
   *nowhere = 1;
 }
 
