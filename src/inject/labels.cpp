@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t most_texts = 65536;
 constexpr std::size_t most_names = 16384;
+constexpr std::size_t most_names_and_passes = most_names + 1024;
 constexpr std::size_t longest_name = 512;
 constexpr const char* further_names = "(further names)";
 
@@ -75,14 +76,14 @@ std::string shortened(std::string text) {
 }
 
 /// One that lives for ever: there are not too many of them.
-const char* name_of(const std::string& name) {
+const char* name_of(const std::string& name, std::size_t most) {
   mark_table& t = table();
   {
     const std::lock_guard lock{t.mutex};
     if (const auto known = t.names.find(name); known != t.names.end()) {
       return known->second;
     }
-    if (t.names.size() >= most_names) {
+    if (t.names.size() >= most) {
       return further_names;
     }
   }
@@ -116,7 +117,7 @@ void read_into(range_mark& out, std::string_view text) {
       return;
     }
   }
-  out.name = name_of(name);
+  out.name = name_of(name, out.kind == VARVE_KIND_PHASE ? most_names_and_passes : most_names);
 }
 
 range_mark make(std::string_view text, std::size_t hash) noexcept {

@@ -5,7 +5,7 @@
 #include "inject/exits.hpp"
 #include "inject/futex.hpp"
 #include "inject/labels.hpp"
-#include "inject/nvtx.hpp"
+#include "inject/ranges.hpp"
 #include "inject/result.hpp"
 #include "inject/settings.hpp"
 #include "inject/signals.hpp"

@@ -7,7 +7,5 @@
 namespace varve::inject {
 
 bool attach(export_table_function /*table*/) noexcept { return false; }
-void lock_ranges() noexcept {}
-void unlock_ranges() noexcept {}
 
 }  // namespace varve::inject

@@ -5,20 +5,16 @@
 #include "inject/nvtx.hpp"
 
 #include "inject/labels.hpp"
-#include "inject/life.hpp"
-
-#include <varve/varve.h>
+#include "inject/ranges.hpp"
 
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <limits>
-#include <mutex>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace varve::inject {
 
@@ -30,110 +26,7 @@ struct domains {
   char handles[4096];  // further ones share the last
 };
 
-/// Ranges that other threads ended, until their own threads take them off their stacks.
-struct ends {
-  static constexpr std::size_t most = 4096;
-  std::mutex mutex;
-  std::vector<std::uint64_t> tokens;
-  std::array<std::atomic<std::uint32_t>, 2048> waiting{};  // a bit for each log of which there are any
-
-  [[nodiscard]] bool any(std::uint64_t log) const noexcept {
-    return (waiting[log / 32].load(std::memory_order_relaxed) >> (log % 32) & 1U) != 0;
-  }
-};
-
 domains the_domains;
-
-ends& ended_elsewhere() noexcept {
-  static auto* const leaked = new ends;  // outlives every thread and static destructor
-  return *leaked;
-}
-
-/// What a thread has pushed. Of no destructor: ranges may come after those of a thread's objects.
-struct pushed {
-  const void* domain;
-  std::uint64_t token;
-};
-struct thread_state {
-  std::uint64_t log = 0;    // which log of the recorder the thread writes: in the upper bits of its tokens
-  std::uint32_t depth = 0;  // may be beyond what fits
-  std::array<pushed, 512> stack;
-};
-thread_local thread_state this_thread;
-
-constexpr std::uint64_t log_of(std::uint64_t token) noexcept { return token >> 48U; }
-
-/// Takes off this thread's stack what others ended.
-void take_ended(thread_state& t) noexcept {
-  ends& e = ended_elsewhere();
-  std::array<std::uint64_t, 64> mine{};
-  std::size_t count = 0;
-  {
-    const std::lock_guard lock{e.mutex};
-    const auto end = std::remove_if(e.tokens.begin(), e.tokens.end(), [&](std::uint64_t token) {
-      const bool taken = count < mine.size() && log_of(token) == t.log;
-      if (taken) {
-        mine[count++] = token;
-      }
-      return taken;
-    });
-    e.tokens.erase(end, e.tokens.end());
-    if (count < mine.size()) {
-      e.waiting[t.log / 32].fetch_and(~(1U << t.log % 32), std::memory_order_relaxed);
-    }
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    varve_pop_(mine[i]);
-  }
-}
-
-thread_state& enter() noexcept {
-  ensure_session();
-  thread_state& t = this_thread;
-  if (__builtin_expect(ended_elsewhere().any(t.log), 0)) {
-    take_ended(t);
-  }
-  return t;
-}
-
-std::uint64_t begin(thread_state& t, const range_mark& mark, std::int32_t payload) noexcept {
-  if (mark.ignored) {
-    return 0;
-  }
-  const std::uint64_t token =
-      varve_push_(mark.kind, mark.name, mark.index != no_index ? mark.index : payload);
-  if (token != 0) {
-    t.log = log_of(token);
-    for (const auto& [key, value] : mark.attributes) {
-      varve_attribute_(token, key, value);
-    }
-  }
-  return token;
-}
-
-int push(thread_state& t, const void* domain, std::uint64_t token) noexcept {
-  if (t.depth < t.stack.size()) {
-    t.stack[t.depth] = {domain, token};
-  }
-  return static_cast<int>(t.depth++);
-}
-
-int pop(const void* domain) noexcept {
-  thread_state& t = enter();
-  if (t.depth > t.stack.size()) {
-    return static_cast<int>(--t.depth);  // one of those that did not fit, of whatever domain
-  }
-  std::uint32_t at = t.depth;
-  while (at > 0 && t.stack[at - 1].domain != domain) {
-    --at;
-  }
-  if (at == 0) {
-    return NVTX_NO_PUSH_POP_TRACKING;  // popped more often than pushed
-  }
-  varve_pop_(t.stack[at - 1].token);
-  std::copy(t.stack.begin() + at, t.stack.begin() + t.depth, t.stack.begin() + at - 1);
-  return static_cast<int>(--t.depth);
-}
 
 const range_mark& mark_of_text(const char* text) noexcept {
   return mark_of(text != nullptr ? std::string_view{text, ::strnlen(text, longest_text)} : "");
@@ -195,52 +88,33 @@ std::int32_t payload_of(const nvtxEventAttributes_t* event) noexcept {
 // --- what NVTX calls ---
 
 int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  thread_state& t = enter();
-  return push(t, domain, begin(t, mark_of_event(event), payload_of(event)));
+  return push_range(domain, mark_of_event(event), payload_of(event));
 }
-int NVTX_API domain_pop(nvtxDomainHandle_t domain) { return pop(domain); }
+int NVTX_API push_event(const nvtxEventAttributes_t* event) { return domain_push(nullptr, event); }
+template <class Char>
+int NVTX_API push_text(const Char* text) {
+  return push_range(nullptr, mark_of_text(text), no_index);
+}
+
+int NVTX_API domain_pop(nvtxDomainHandle_t domain) {
+  const int depth = pop_range(domain);
+  return depth < 0 ? NVTX_NO_PUSH_POP_TRACKING : depth;
+}
+int NVTX_API pop() { return domain_pop(nullptr); }
 
 nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t /*domain*/, const nvtxEventAttributes_t* event) {
-  return begin(enter(), mark_of_event(event), payload_of(event));
+  return start_range(mark_of_event(event), payload_of(event));
 }
-
-void NVTX_API end(nvtxRangeId_t id) {
-  const thread_state& t = enter();
-  if (id == 0) {
-    return;
-  }
-  if (log_of(id) == t.log) {
-    varve_pop_(id);
-    return;
-  }
-  varve_end_elsewhere_(id);
-  try {
-    ends& e = ended_elsewhere();
-    const std::lock_guard lock{e.mutex};
-    if (e.tokens.size() < ends::most) {
-      e.tokens.push_back(id);
-      e.waiting[log_of(id) / 32].fetch_or(1U << log_of(id) % 32, std::memory_order_relaxed);
-    }
-  } catch (...) {
-    // stays on its thread's stack until that ends; its time is right
-  }
-}
-void NVTX_API domain_end(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t id) { end(id); }
-
-int NVTX_API push_event(const nvtxEventAttributes_t* event) { return domain_push(nullptr, event); }
 nvtxRangeId_t NVTX_API start_event(const nvtxEventAttributes_t* event) {
   return domain_start(nullptr, event);
 }
 template <class Char>
-int NVTX_API push_text(const Char* text) {
-  thread_state& t = enter();
-  return push(t, nullptr, begin(t, mark_of_text(text), no_index));
-}
-template <class Char>
 nvtxRangeId_t NVTX_API start_text(const Char* text) {
-  return begin(enter(), mark_of_text(text), no_index);
+  return start_range(mark_of_text(text), no_index);
 }
-int NVTX_API pop_range() { return pop(nullptr); }
+
+void NVTX_API end(nvtxRangeId_t id) { end_range(id); }
+void NVTX_API domain_end(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t id) { end_range(id); }
 
 template <class Char>
 nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t /*domain*/, const Char* text) {
@@ -288,7 +162,7 @@ bool attach(export_table_function table) noexcept {
   core.set(NVTX_CBID_CORE_RangePushEx, push_event)
       .set(NVTX_CBID_CORE_RangePushA, push_text<char>)
       .set(NVTX_CBID_CORE_RangePushW, push_text<wchar_t>)
-      .set(NVTX_CBID_CORE_RangePop, pop_range)
+      .set(NVTX_CBID_CORE_RangePop, pop)
       .set(NVTX_CBID_CORE_RangeStartEx, start_event)
       .set(NVTX_CBID_CORE_RangeStartA, start_text<char>)
       .set(NVTX_CBID_CORE_RangeStartW, start_text<wchar_t>)
@@ -304,8 +178,5 @@ bool attach(export_table_function table) noexcept {
       .set(NVTX_CBID_CORE2_DomainCreateW, create_domain<wchar_t>);
   return core.any() || core2.any();
 }
-
-void lock_ranges() noexcept { ended_elsewhere().mutex.lock(); }
-void unlock_ranges() noexcept { ended_elsewhere().mutex.unlock(); }
 
 }  // namespace varve::inject

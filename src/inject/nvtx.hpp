@@ -13,10 +13,6 @@ using export_table_function = const void* (*)(unsigned);
 /// Takes over the ranges of the copy of NVTX behind `table`. False where it has no such functions.
 bool attach(export_table_function table) noexcept;
 
-/// Around a fork.
-void lock_ranges() noexcept;
-void unlock_ranges() noexcept;
-
 }  // namespace varve::inject
 
 #endif  // VARVE_INJECT_NVTX_HPP

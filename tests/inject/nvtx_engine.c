@@ -143,16 +143,6 @@ static void deep(void) {
   nvtxRangePop();
 }
 
-/* More texts than are kept. */
-static void many(void) {
-  for (int i = 0; i < 70000; ++i) {
-    char name[24];
-    snprintf(name, sizeof name, "step %d", i);
-    nvtxRangePushA(name);
-    nvtxRangePop();
-  }
-}
-
 /* Waits until this process has left a snapshot. */
 static void wait_for_snapshot(void) {
   char path[4096];
@@ -218,8 +208,6 @@ int main(int argc, char** argv) {
     threads();
   } else if (strcmp(what, "deep") == 0) {
     deep();
-  } else if (strcmp(what, "many") == 0) {
-    many();
   } else if (strcmp(what, "fork") == 0) {
     fork_child();
   } else if (strcmp(what, "fork-quiet") == 0) {
@@ -244,9 +232,8 @@ int main(int argc, char** argv) {
       quick_exit(8);
     } else if (strcmp(what, "exec") == 0) {
       execl(argv[0], argv[0], "passes", (char*)NULL);
-    } else if (strcmp(what, "wait") == 0) {
-      puts("ready");
-      fflush(stdout);
+    } else if (strcmp(what, "to-parent") == 0) { /* which passes it back */
+      kill(getppid(), SIGTERM);
       for (;;) {
         pause();
       }
