@@ -273,7 +273,7 @@ void add_options(CLI::App& app, run_arguments& out) {
              "no duration up to a day such as 500ms or 5s", [](const std::string& text) {
                const auto ns = text == "0" ? std::optional<time_ns>{0} : duration_of(text);
                constexpr time_ns millisecond = 1'000'000;
-               constexpr time_ns day = 24 * 3600 * 1000 * millisecond;
+               constexpr time_ns day = 86'400'000 * millisecond;
                return ns && *ns <= day
                           ? std::optional{static_cast<std::uint32_t>((*ns + millisecond - 1) / millisecond)}
                           : std::nullopt;

@@ -240,7 +240,7 @@ int run(const run_arguments& asked) {
              ": cannot be started: " + std::generic_category().message(engine.start_error));
     return engine.code;
   }
-  std::ofstream{end_file(folder.path())};
+  const std::ofstream ended{end_file(folder.path())};
   ::signal(SIGPIPE, SIG_IGN);  // the folder is to be gone whoever reads
   if (engine.signal != 0) {
     complain(asked.command[0] + " was ended by signal " + std::to_string(engine.signal) + " (" +

@@ -205,7 +205,7 @@ const range_mark* kept_mark_of(const range_mark& mark) noexcept {
 std::string narrow(const wchar_t* text) {
   std::string out;
   for (; *text != L'\0' && out.size() < longest_text; ++text) {
-    auto c = static_cast<std::uint32_t>(*text);
+    auto c = static_cast<std::uint32_t>(*text);  // NOLINT(bugprone-signed-char-misuse): of 32 bits
     if (c > 0x10FFFFU || (c >= 0xD800U && c < 0xE000U)) {
       c = 0xFFFDU;
     }

@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <memory>
 #include <thread>
+#include <utility>
 
 namespace varve::inject {
 
@@ -32,7 +33,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds first_interval{100};
-constexpr milliseconds patience{20'000};  // of a process that dies
+/// Of a process that dies: until the records are taken, for which locks are needed that may never be free,
+/// and until they are written.
+constexpr milliseconds patience_to_take{20'000};
+constexpr milliseconds patience_to_write{600'000};
 
 /// What the writing thread is asked for, beside the reasons in `why`.
 constexpr std::uint32_t nothing = 0;
@@ -48,12 +52,23 @@ struct recording {
   std::unique_ptr<std::thread> writer;
   std::atomic<pid_t> writer_id{0};
   word request{nothing};
-  word answers{0};
+  std::atomic<bool> taken{false};  // records, which are being written
   std::size_t written_records = 0;
   bool early_end = false;  // its last file is there, and it lives on
   bool complained = false;
 };
 std::atomic<recording*> current{nullptr};
+
+/// While `busy`, or until patience ends. Async-signal-safe.
+template <class Busy>
+void wait_for_writer(recording& r, Busy busy) noexcept {
+  constexpr milliseconds step{100};
+  const auto begin = std::chrono::steady_clock::now();
+  while (busy() &&
+         std::chrono::steady_clock::now() - begin < (r.taken ? patience_to_write : patience_to_take)) {
+    wait_while(r.request, r.request.load(), step);
+  }
+}
 
 pid_t thread_id() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
@@ -82,30 +97,43 @@ std::string claim(const settings& asked) {
   throw error{asked.folder + ": cannot be written: " + std::generic_category().message(errno)};
 }
 
-void write(recording& r, trace t, const char* suffix) {
+/// False, and said once, where that fails.
+bool write(recording& r, trace t, const char* suffix) {
+  r.taken = true;
   t.source = r.title;
   r.written_records = t.ranges.size() + t.calls.size() + t.activities.size();
   try {
     write_result(t, r.base + suffix);
+    return true;
   } catch (const std::exception& e) {
     if (!r.complained) {
       r.complained = true;
       say(log_level::error, e.what());
     }
+    return false;
   }
 }
 
-void write_snapshot(recording& r, const char* suffix) {
+void remove(const recording& r, const char* suffix) noexcept {
+  static_cast<void>(::unlink((r.base + suffix).c_str()));
+}
+
+/// Writes what is recorded so far, to its last place or, when it is more than before, as a snapshot.
+void write_snapshot(recording& r, bool last) {
   trace t = r.running->snapshot();
-  if (suffix != snapshot_suffix ||
-      r.written_records != t.ranges.size() + t.calls.size() + t.activities.size()) {
-    write(r, std::move(t), suffix);
+  if (last) {
+    r.early_end = write(r, std::move(t), final_suffix);
+  } else if (r.written_records != t.ranges.size() + t.calls.size() + t.activities.size()) {
+    if (write(r, std::move(t), snapshot_suffix) && std::exchange(r.early_end, false)) {
+      remove(r, final_suffix);
+    }
   }
 }
 
 void end_session(recording& r) {
-  write(r, r.running->stop(), final_suffix);
-  static_cast<void>(::unlink((r.base + snapshot_suffix).c_str()));
+  if (write(r, r.running->stop(), final_suffix)) {
+    remove(r, snapshot_suffix);
+  }
 }
 
 bool take_end() noexcept {
@@ -113,25 +141,25 @@ bool take_end() noexcept {
   return current_life.compare_exchange_strong(expected, life::ending);
 }
 
-/// Does what is asked for. False when nothing is left to be done.
-bool answer(recording& r, std::uint32_t request) {
-  if (request == quit) {
-    return false;
+void answer(recording& r, why reason) {
+  switch (reason) {
+    case why::perhaps:
+    case why::crash:  // an end would wait for threads that may hang
+      write_snapshot(r, true);
+      break;
+    case why::end:
+      if (take_end()) {
+        end_session(r);
+        current_life = life::over;
+      }
+      break;
   }
-  if (request == static_cast<std::uint32_t>(why::perhaps)) {
-    write_snapshot(r, final_suffix);
-    r.early_end = true;
-  } else if (request == static_cast<std::uint32_t>(why::crash)) {
-    write_snapshot(r, final_suffix);  // an end would wait for threads that may hang
-  } else if (take_end()) {
-    end_session(r);
-    current_life = life::over;
-  }
-  std::uint32_t expected = request;
-  r.request.compare_exchange_strong(expected, nothing);
-  r.answers.fetch_add(1);
-  wake_all(r.answers);
-  return request != static_cast<std::uint32_t>(why::end);
+}
+
+/// What is asked for is done, or could not be; perhaps more has been asked for meanwhile.
+void done(recording& r, std::uint32_t request) noexcept {
+  r.request.compare_exchange_strong(request, nothing);
+  wake_all(r.request);
 }
 
 /// Snapshots take at most a thirtieth of the time, however large the trace is.
@@ -141,12 +169,17 @@ void serve(recording& r) noexcept {
   ::pthread_setname_np(::pthread_self(), "varve");
   milliseconds interval = std::min(first_interval, r.asked.interval);
   clock::time_point next = clock::now() + interval;
-  for (bool more = true; more;) {
+  while (current_life != life::over) {
+    std::uint32_t request = nothing;
     try {
       const auto left = std::chrono::ceil<milliseconds>(next - clock::now());
-      const std::uint32_t request = r.request.load();
+      request = r.request.load();
+      if (request == quit) {
+        break;
+      }
       if (request != nothing) {
-        more = answer(r, request);
+        answer(r, static_cast<why>(request));
+        done(r, request);
       } else if (r.asked.interval.count() == 0) {
         wait_while(r.request, nothing, std::chrono::hours{1});
       } else if (left.count() > 0) {
@@ -154,17 +187,17 @@ void serve(recording& r) noexcept {
       } else {
         const clock::time_point begin = clock::now();
         next = begin + std::chrono::hours{1};  // where it throws
-        write_snapshot(r, snapshot_suffix);
-        if (r.early_end) {
-          r.early_end = false;
-          static_cast<void>(::unlink((r.base + final_suffix).c_str()));
-        }
+        write_snapshot(r, false);
         const auto took = std::chrono::ceil<milliseconds>(clock::now() - begin);
         interval = std::max(std::min(2 * interval, r.asked.interval), 30 * took);
         next = clock::now() + interval;
       }
     } catch (const std::exception& e) {
       say(log_level::error, e.what());
+      if (current_life == life::ending) {
+        current_life = life::over;
+      }
+      done(r, request);
     }
   }
 }
@@ -262,10 +295,7 @@ void end_at_exit() noexcept {
     return;
   }
   if (!take_end()) {
-    const std::uint32_t answers = r->answers.load();
-    if (current_life == life::ending) {
-      wait_while(r->answers, answers, patience);
-    }
+    wait_for_writer(*r, [] { return current_life == life::ending; });
     return;
   }
   r->request = quit;
@@ -285,15 +315,13 @@ void write_now(why reason) noexcept {
       current_life != life::running) {
     return;
   }
-  const std::uint32_t answers = r->answers.load();
+  r->taken = false;
   std::uint32_t asked = r->request.load();
   while (asked < static_cast<std::uint32_t>(reason) &&
          !r->request.compare_exchange_weak(asked, static_cast<std::uint32_t>(reason))) {
   }
   wake_all(r->request);
-  if (r->answers.load() == answers) {
-    wait_while(r->answers, answers, patience);
-  }
+  wait_for_writer(*r, [&] { return r->request >= static_cast<std::uint32_t>(reason); });
 }
 
 }  // namespace varve::inject

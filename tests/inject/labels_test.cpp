@@ -8,7 +8,6 @@
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::Pair;
 using varve::inject::mark_of;
 using varve::inject::range_mark;

@@ -4,7 +4,6 @@
  * An engine that knows nothing of varve and marks its work for NVTX tools: nvtx_engine CASE. What each case
  * does is what its test expects.
  */
-#define _GNU_SOURCE
 #include <nvtx3/nvToolsExt.h>
 
 #include <pthread.h>

@@ -19,14 +19,12 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
 using testing::SizeIs;
 using testing::StartsWith;
-using testing::UnorderedElementsAre;
 using testing_support::content_of;
 using testing_support::folder;
 using testing_support::outcome;
