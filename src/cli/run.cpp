@@ -187,9 +187,31 @@ fs::path trace_path(const std::string& asked, const image& i, bool first) {
   return out;
 }
 
-std::string content_of(const fs::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  return {std::istreambuf_iterator<char>{in}, {}};
+/// Does something for the user, says what went wrong, and that is the code unless something did before.
+template <class Step>
+void attempt(int& code, Step step) {
+  int failed = success;
+  try {
+    step();
+  } catch (const output_error& e) {
+    complain(e.what());
+    failed = unwritable;
+  } catch (const std::exception& e) {
+    complain(e.what());
+    failed = unreadable;
+  }
+  code = code != success ? code : failed;
+}
+
+void keep_trace(const fs::path& from, const fs::path& to) {
+  std::error_code failed;
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, failed);
+  if (!failed) {
+    fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write, failed);
+  }
+  if (failed) {
+    throw output_error{to.string() + ": cannot be written: " + failed.message()};
+  }
 }
 
 int report_images(const run_arguments& asked, const std::vector<image>& images, const engine_end& engine) {
@@ -199,33 +221,29 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
   std::string tables;
   std::string json;
   int code = success;
-  bool first = true;
   for (std::size_t n = 0; n < images.size(); ++n) {
     const image& i = images[n];
     tell_missing(i, engine, n + 1 == images.size() || images[n + 1].process != i.process);
-    if (i.result.empty()) {
-      continue;
-    }
-    try {
-      report r = read(i.result, how);
-      r.source = i.title;
-      json += to_json(r) + '\n';
-      tables += (tables.empty() ? "" : "\n") + to_table(r, options);
-      if (!asked.trace.empty()) {
-        write_file(trace_path(asked.trace, i, std::exchange(first, false)), content_of(i.result));
-      }
-    } catch (const error& e) {
-      complain(e.what());
-      code = unreadable;
+    if (!i.result.empty()) {
+      attempt(code, [&] {
+        report r = read(i.result, how);
+        r.source = i.title;
+        tables += (tables.empty() ? "" : "\n") + to_table(r, options);
+        json += asked.json.empty() ? "" : to_json(r) + '\n';
+      });
     }
   }
+  attempt(code, [&] { how.output.empty() ? write_standard_error(tables) : write_file(how.output, tables); });
   if (!asked.json.empty()) {
-    write_file(asked.json, json);
+    attempt(code, [&] { write_file(asked.json, json); });
   }
-  if (how.output.empty()) {
-    write_standard_error(tables);
-  } else {
-    write_file(how.output, tables);
+  if (!asked.trace.empty()) {
+    bool first = true;
+    for (const image& i : images) {
+      if (!i.result.empty()) {
+        attempt(code, [&] { keep_trace(i.result, trace_path(asked.trace, i, std::exchange(first, false))); });
+      }
+    }
   }
   return code;
 }
@@ -250,13 +268,7 @@ int run(const run_arguments& asked) {
   if (images.empty()) {
     complain("nothing was recorded: the engine made no NVTX range and no CUDA call");
   }
-  int code = success;
-  try {
-    code = report_images(asked, images, engine);
-  } catch (const output_error& e) {
-    complain(e.what());
-    code = unwritable;
-  }
+  const int code = report_images(asked, images, engine);
   return engine.code != 0 ? engine.code : code;
 }
 

@@ -6,6 +6,7 @@
  */
 #include <nvtx3/nvToolsExt.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -189,6 +190,19 @@ static void fork_quiet(void) {
   waitpid(child, NULL, 0);
 }
 
+/* What the CUDA driver does when it is initialised. */
+static void initialise_driver(void) {
+  const char* path = getenv("CUDA_INJECTION64_PATH");
+  void* library = dlopen(path != NULL ? path : "", RTLD_NOW);
+  int (*initialise)(void) = NULL;
+  if (library != NULL) {
+    *(void**)&initialise = dlsym(library, "InitializeInjection");
+  }
+  if (initialise == NULL || initialise() != 1) {
+    abort();
+  }
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "handled") == 0) {
@@ -207,6 +221,11 @@ int main(int argc, char** argv) {
     threads();
   } else if (strcmp(what, "deep") == 0) {
     deep();
+  } else if (strcmp(what, "driver") == 0) {
+    initialise_driver();
+    passes();
+  } else if (strcmp(what, "driver-alone") == 0) {
+    initialise_driver();
   } else if (strcmp(what, "fork") == 0) {
     fork_child();
   } else if (strcmp(what, "fork-quiet") == 0) {

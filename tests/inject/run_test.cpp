@@ -218,6 +218,15 @@ TEST_F(run, leaves_another_tool_in_its_place) {
                            HasSubstr("nothing was recorded"), Not(HasSubstr("CUDA_INJECTION64_PATH"))));
 }
 
+TEST_F(run, starts_with_the_cuda_driver_too) {
+  EXPECT_EQ(run_engine("driver").code, 0);
+  EXPECT_EQ(calls_of(report()), two_passes);
+  const outcome o = run_engine("driver-alone");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_THAT(o.err, Not(HasSubstr("nothing was recorded")));
+  EXPECT_THAT(calls_of(report()), IsEmpty());
+}
+
 struct ending {
   const char* what;
   int code;
