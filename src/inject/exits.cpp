@@ -166,6 +166,10 @@ struct module {
 };
 
 void replace(const module& m, ElfW(Addr) slot, ElfW(Addr) by) noexcept {
+  // A module that another thread is loading holds no addresses so far, and is left to that.
+  if (m.base != 0 && *reinterpret_cast<const ElfW(Addr)*>(slot) < m.end - m.base) {
+    return;
+  }
   const auto page = static_cast<ElfW(Addr)>(::sysconf(_SC_PAGESIZE));
   void* const start = reinterpret_cast<void*>(slot & ~(page - 1));
   const bool sealed = slot >= m.sealed_begin && slot < m.sealed_end;

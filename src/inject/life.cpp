@@ -21,6 +21,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -47,7 +48,6 @@ struct recording {
   pid_t owner = 0;
   settings asked;
   std::string base;  // of the names of its files
-  std::string title;
   std::unique_ptr<session> running;
   std::unique_ptr<std::thread> writer;
   std::atomic<pid_t> writer_id{0};
@@ -72,19 +72,13 @@ void wait_for_writer(recording& r, Busy busy) noexcept {
 
 pid_t thread_id() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
-/// "engine", as the system knows the program.
-std::string program_name() {
-  std::string name = program_invocation_short_name != nullptr ? program_invocation_short_name : "";
-  return name.empty() ? "a program" : name;
-}
-
 /// Claims the first free number of this process, which may have been other programs before.
 std::string claim(const settings& asked) {
   for (int number = 0; number < 10000; ++number) {
     std::string base = asked.folder + '/' + std::to_string(::getpid()) + '.' + std::to_string(number);
     const int file = ::open(base.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file >= 0) {
-      const std::string name = program_name();
+      const std::string_view name = program_invocation_short_name;
       const bool good = ::write(file, name.data(), name.size()) >= 0;
       ::close(file);
       if (good) {
@@ -98,9 +92,8 @@ std::string claim(const settings& asked) {
 }
 
 /// False, and said once, where that fails.
-bool write(recording& r, trace t, const char* suffix) {
+bool write(recording& r, const trace& t, const char* suffix) {
   r.taken = true;
-  t.source = r.title;
   r.written_records = t.ranges.size() + t.calls.size() + t.activities.size();
   try {
     write_result(t, r.base + suffix);
@@ -120,11 +113,11 @@ void remove(const recording& r, const char* suffix) noexcept {
 
 /// Writes what is recorded so far, to its last place or, when it is more than before, as a snapshot.
 void write_snapshot(recording& r, bool last) {
-  trace t = r.running->snapshot();
+  const trace t = r.running->snapshot();
   if (last) {
-    r.early_end = write(r, std::move(t), final_suffix);
+    r.early_end = write(r, t, final_suffix);
   } else if (r.written_records != t.ranges.size() + t.calls.size() + t.activities.size()) {
-    if (write(r, std::move(t), snapshot_suffix) && std::exchange(r.early_end, false)) {
+    if (write(r, t, snapshot_suffix) && std::exchange(r.early_end, false)) {
       remove(r, final_suffix);
     }
   }
@@ -257,7 +250,6 @@ life begin_session() {
   auto r = std::make_unique<recording>();
   r->owner = ::getpid();
   r->base = claim(*asked);
-  r->title = program_name() + " (process " + std::to_string(r->owner) + ')';
   session_options options;
   options.trace_memory = asked->memory;
   options.log = say;

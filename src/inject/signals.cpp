@@ -14,9 +14,9 @@ namespace varve::inject {
 
 namespace {
 
-// Crashes, whoever handles them, and requests to end that nobody handles.
+// Crashes, whoever handles them, and what else ends a process, where nobody handles it.
 constexpr int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGQUIT};
-constexpr int requests[] = {SIGTERM, SIGINT, SIGHUP};
+constexpr int requests[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 
 std::array<struct sigaction, 65> before{};
 std::atomic<bool> written{false};
