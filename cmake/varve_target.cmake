@@ -24,8 +24,9 @@ function(varve_target target)
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-stringop-overflow>"  # false alarms of g++ 12 on std::string (GCC bug 105651)
     $<$<BOOL:${VARVE_WERROR}>:-Werror>)
   if(VARVE_SANITIZE)
+    # CUPTI's functions and our callbacks are called through declarations of our own: alike, not the same types.
     target_compile_options(${target} PRIVATE -fsanitize=${VARVE_SANITIZE} -fno-omit-frame-pointer
-                           -fno-sanitize-recover=all)
+                           -fno-sanitize-recover=all $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
     target_link_options(${target} PRIVATE -fsanitize=${VARVE_SANITIZE})
     # C programs need the C++ half of clang's runtime too, for the library that they link.
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -48,8 +49,9 @@ struct read_options {
   /// The first that fits decides, before all names that varve knows (docs/phases.md). read_pytorch() throws
   /// varve::error for one that check() refuses.
   std::vector<naming_rule> rules;
-  /// Bytes that a file may hold, or unpack to when it is compressed. Reading takes about 2 bytes of memory
-  /// for each (SECURITY.md has the worst case); 4 GiB − 1 of JSON is the most that can be read.
+  /// Bytes that a file may hold, or unpack to when it is compressed. A well-formed trace is read in pieces,
+  /// in little more memory than its records take; one that must be mended is read as a whole, and may then
+  /// hold 4 GiB − 1 of JSON at most (SECURITY.md has the worst cases).
   std::uint64_t max_unpacked = std::uint64_t{4} << 30U;
   /// Called now and then with bytes done and in all (0: unknown). What it throws ends the reading.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
@@ -78,8 +80,29 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 /// in the graph; which of these, graph_node::source says. What cannot be taken as it is, is skipped or
 /// repaired, and counted in trace::losses; a file that ends early is read up to its last whole event, and the
 /// losses say where that is. Traces of XLA have the same form and are read as far as they carry kernels and
-/// what launched them.
+/// what launched them. One that write_chrome_trace() wrote comes back as it was: its ranges are taken as they
+/// are told, not from names and times, and `rules`, `captures` and `layers` change nothing.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
+
+/// Writes a trace as Chrome JSON, for Perfetto, chrome://tracing and what reads traces of the PyTorch
+/// profiler: ranges as annotations on their threads, requests on rows of their own, calls with arrows to what
+/// they launched, kernels, copies and sets on the streams of their devices. Each event has in "args" under
+/// "varve" what only varve knows, and so has the document, before its events: read_pytorch() gives the same
+/// records back, in the same order (attributes, work and the like range by range), and analyze() the same
+/// report. Nothing is held back until the end: memory is a few bytes a string and a range. Calls whose name
+/// was not recorded are named after the commonest of their kind ("cudaLaunchKernel").
+///
+/// Not carried: bytes of names that are no UTF-8 (each becomes U+FFFD) and what is beyond 64 KiB of one;
+/// labels nested deeper than 128, or in paths of more than 4096 bytes (the label around them is taken, and a
+/// loss counts them); times beyond ±146 years (taken as there); records without all of their columns; what
+/// refers to a record that is not there; all but the last value that a pass has for one attribute, and of its
+/// models; all but the first of an activity's collectives.
+///
+/// Throws varve::error when `to` refuses more.
+VARVE_API void write_chrome_trace(const trace& t, std::ostream& to);
+/// The same into a file that only its owner may read. It is whole or not there: it gets its name, and
+/// replaces what had it, once all is written. A device or pipe is written to as it is.
+VARVE_API void write_chrome_trace(const trace& t, const std::string& path);
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).
 inline constexpr int report_schema = 1;

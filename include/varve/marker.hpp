@@ -472,8 +472,9 @@ class adopt {
 
 }  // namespace enabled or disabled
 
-/// varve_arm(), varve_disarm(): see varve.h. arm() returns false when the process holds a second copy.
+/// varve_arm(), varve_arm_devices(), varve_disarm(): see varve.h. False when the process holds a second copy.
 inline bool arm() noexcept { return varve_arm() == 0; }
+inline bool arm_devices() noexcept { return varve_arm_devices() == 0; }
 inline void disarm() noexcept { varve_disarm(); }
 
 /// The loaded library's version, as VARVE_VERSION counts it; differing minor versions do not mix.

@@ -25,12 +25,29 @@ class collector;
 
 enum class log_level : std::uint8_t { info, warning, error };
 
+/// How a session records what GPUs do. Needs an NVIDIA driver, and a libcupti of CUDA 12.0 or later, which is
+/// looked for at run time; without them status() says so and the rest is recorded.
+struct gpu_options {
+  bool enabled = true;
+  /// Path of libcupti; empty: a copy that is loaded already, then those of CUDA_HOME and of the system's
+  /// search path. The environment's VARVE_CUPTI_LIBRARY counts where this is empty.
+  std::string cupti_library{};
+  /// CUPTI's buffers, in bytes each and how many at most: what does not fit is counted.
+  std::size_t buffer_bytes = std::size_t{4} << 20U;
+  std::size_t buffers = 32;
+  /// One record for a whole launch of a graph, which costs less than one for each of its kernels: layers
+  /// inside of graphs are then unknown. Graphs that exist before the session may go on with a record for each
+  /// kernel.
+  bool whole_graphs = false;
+};
+
 struct session_options {
   /// Cap on the memory of undrained marker events, all threads together, in bytes; rounded up to 64 KiB.
   /// When it is full, whole ranges are dropped and counted.
   std::size_t marker_memory = std::size_t{16} << 20U;
   /// Cap on the memory of the records that are kept, in bytes; what comes later is counted, not kept.
   std::size_t trace_memory = std::size_t{1} << 30U;
+  gpu_options gpu{};
   /// Called for what is worth a line in a log, from any thread, never from a marker. None: silence.
   /// What it throws is ignored.
   std::function<void(log_level, std::string_view)> log;

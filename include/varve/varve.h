@@ -136,7 +136,13 @@ VARVE_API int varve_version(void) VARVE_NOEXCEPT;
  * (session.status() names it); this copy is armed all the same. Idempotent.
  */
 VARVE_API int varve_arm(void) VARVE_NOEXCEPT;
-/** Undoes varve_arm(): labels of captured graph nodes are forgotten unless a session runs. */
+/**
+ * varve_arm(), and GPUs make records too from now on, which are thrown away until a session starts: on some
+ * drivers turning them on late stalls an engine for seconds. Costs what recording kernels costs.
+ */
+VARVE_API int varve_arm_devices(void) VARVE_NOEXCEPT;
+/** Undoes varve_arm() and varve_arm_devices(): labels of captured graph nodes are forgotten unless a session
+ * runs. */
 VARVE_API void varve_disarm(void) VARVE_NOEXCEPT;
 
 /**

@@ -6,11 +6,11 @@
 #include "inject/futex.hpp"
 #include "inject/labels.hpp"
 #include "inject/ranges.hpp"
-#include "inject/result.hpp"
 #include "inject/settings.hpp"
 #include "inject/signals.hpp"
 #include "inject/variables.hpp"
 
+#include <varve/io.hpp>
 #include <varve/session.hpp>
 
 #include <fcntl.h>
@@ -96,7 +96,7 @@ bool write(recording& r, const trace& t, const char* suffix) {
   r.taken = true;
   r.written_records = t.ranges.size() + t.calls.size() + t.activities.size();
   try {
-    write_result(t, r.base + suffix);
+    write_chrome_trace(t, r.base + suffix);
     return true;
   } catch (const std::exception& e) {
     if (!r.complained) {

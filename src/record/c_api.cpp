@@ -5,6 +5,7 @@
 #include <varve/varve.h>
 
 #include "record/copies.hpp"
+#include "record/device_source.hpp"
 #include "record/graph_labels.hpp"
 #include "record/nvtx.hpp"
 #include "record/recording.hpp"
@@ -46,6 +47,13 @@ void append(const slot* slots, std::uint32_t count) noexcept {
       log->append(slots, count);
     }
   }
+}
+
+int arm(bool devices) noexcept {
+  activate();
+  __atomic_or_fetch(&varve_state_, VARVE_STATE_ARMED, __ATOMIC_RELAXED);
+  built_in_source().arm(devices);
+  return other_copies().empty() ? 0 : -1;
 }
 
 }  // namespace
@@ -218,15 +226,14 @@ void varve_unload_(void) noexcept { drain_before_unload(); }
 
 int varve_version(void) noexcept { return VARVE_VERSION; }
 
-int varve_arm(void) noexcept {
-  activate();
-  __atomic_or_fetch(&varve_state_, VARVE_STATE_ARMED, __ATOMIC_RELAXED);
-  return other_copies().empty() ? 0 : -1;
-}
+int varve_arm(void) noexcept { return arm(false); }
+
+int varve_arm_devices(void) noexcept { return arm(true); }
 
 void varve_disarm(void) noexcept {
   const std::uint32_t state =
       __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_ARMED}, __ATOMIC_RELAXED);
+  built_in_source().disarm();
   if (!is_recording(state)) {
     labels_of_graphs().clear();
   }

@@ -6,6 +6,12 @@
 #include <cpuid.h>
 #endif
 
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <utility>
+
 namespace varve::record {
 
 namespace {
@@ -57,36 +63,100 @@ std::string clock_name() {
 
 time_ns monotonic() noexcept { return read(CLOCK_MONOTONIC); }
 
-clock_anchor read_anchor() noexcept {
+time_ns realtime() noexcept { return read(CLOCK_REALTIME); }
+
+clock_anchor read_anchor(epoch_clock clock) noexcept {
   clock_anchor best;
-  std::uint64_t closest = UINT64_MAX;
+  best.error = std::numeric_limits<time_ns>::max();
   for (int attempt = 0; attempt < 8; ++attempt) {
     clock_anchor a;
     const std::uint64_t before = now();
+    const time_ns first = monotonic();
+    a.epoch = clock();
     a.monotonic = monotonic();
     const std::uint64_t after = now();
-    a.realtime = read(CLOCK_REALTIME);
+    a.error = a.monotonic - first;
+    a.monotonic = first + a.error / 2;
     a.ticks = before + (after - before) / 2;
-    if (after - before < closest) {
-      closest = after - before;
+    if (a.error < best.error) {
       best = a;
     }
   }
   return best;
 }
 
-clock_mapping::clock_mapping(const clock_anchor& from, const clock_anchor& to) noexcept : from_{from} {
+namespace {
+
+std::uint64_t rate_of(time_ns elapsed, std::uint64_t ticks) noexcept {
+  return static_cast<std::uint64_t>((static_cast<uint128>(elapsed) << 48U) / ticks);
+}
+
+time_ns gain(const clock_anchor& a, const clock_anchor& b) noexcept {
+  return b.epoch - a.epoch - (b.monotonic - a.monotonic);
+}
+
+/// A clock that is slewed runs up to 500 ppm fast or slow (adjtimex(2)); beyond twice that, and 50 us, it was
+/// set.
+bool was_set(const clock_anchor& a, const clock_anchor& b) noexcept {
+  return std::abs(gain(a, b)) > 50'000 + (b.monotonic - a.monotonic) / 1000;
+}
+
+}  // namespace
+
+clock_mapping::clock_mapping(const clock_anchor& from, const clock_anchor& to) noexcept {
+  pieces_[0].from = from;
   if (clock_is_counter && to.ticks > from.ticks && to.monotonic > from.monotonic) {
-    const auto elapsed = static_cast<uint128>(to.monotonic - from.monotonic);
-    rate_ = static_cast<std::uint64_t>((elapsed << 48U) / (to.ticks - from.ticks));
+    pieces_[0].rate = rate_of(to.monotonic - from.monotonic, to.ticks - from.ticks);
+  }
+}
+
+clock_mapping::clock_mapping(std::vector<clock_anchor> anchors) noexcept {
+  pieces_.clear();
+  for (std::size_t i = 0; i + 1 < anchors.size(); ++i) {
+    const clock_anchor& a = anchors[i];
+    const clock_anchor& b = anchors[i + 1];
+    const time_ns elapsed = was_set(a, b) ? b.monotonic - a.monotonic : b.epoch - a.epoch;
+    if (b.ticks > a.ticks && elapsed > 0) {
+      pieces_.push_back({a, rate_of(elapsed, b.ticks - a.ticks)});
+    }
+  }
+  if (pieces_.empty()) {
+    pieces_.push_back({anchors.empty() ? clock_anchor{} : anchors.front()});
   }
 }
 
 time_ns clock_mapping::operator()(std::uint64_t ticks) const noexcept {
-  const bool later = ticks >= from_.ticks;
-  const std::uint64_t distance = later ? ticks - from_.ticks : from_.ticks - ticks;
-  const auto elapsed = static_cast<time_ns>((static_cast<uint128>(distance) * rate_) >> 48U);
-  return later ? from_.realtime + elapsed : from_.realtime - elapsed;
+  auto next = std::upper_bound(pieces_.begin(), pieces_.end(), ticks,
+                               [](std::uint64_t t, const piece& p) { return t < p.from.ticks; });
+  const piece& p = next == pieces_.begin() ? *next : *std::prev(next);
+  const bool later = ticks >= p.from.ticks;
+  const std::uint64_t distance = later ? ticks - p.from.ticks : p.from.ticks - ticks;
+  const auto elapsed = static_cast<time_ns>((static_cast<uint128>(distance) * p.rate) >> 48U);
+  return later ? p.from.epoch + elapsed : p.from.epoch - elapsed;
+}
+
+clock_course course_of(const std::vector<clock_anchor>& anchors) noexcept {
+  clock_course out;
+  double before = 0;  // what the epoch's clock gains on the monotonic one, a nanosecond
+  for (std::size_t i = 0; i < anchors.size(); ++i) {
+    out.error = std::max(out.error, anchors[i].error);
+    if (i == 0) {
+      continue;
+    }
+    const time_ns elapsed = anchors[i].monotonic - anchors[i - 1].monotonic;
+    const time_ns gained = gain(anchors[i - 1], anchors[i]);
+    if (was_set(anchors[i - 1], anchors[i])) {
+      ++out.steps;
+      out.furthest = std::abs(gained) > std::abs(out.furthest) ? gained : out.furthest;
+    } else if (elapsed > 0) {
+      // Between anchors the rate is taken as constant; as far as it changes from one to the next it was not.
+      const double now = static_cast<double>(gained) / static_cast<double>(elapsed);
+      const double bend = i > 1 ? std::abs(now - before) * static_cast<double>(elapsed) : 0;
+      out.error = std::max(out.error, anchors[i].error + static_cast<time_ns>(bend));
+      before = now;
+    }
+  }
+  return out;
 }
 
 }  // namespace varve::record

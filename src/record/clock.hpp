@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -49,26 +50,46 @@ std::string clock_name();
 /// CLOCK_MONOTONIC, for rates and waits.
 time_ns monotonic() noexcept;
 
+/// A clock of nanoseconds since the epoch: CLOCK_REALTIME, or that of a device's records.
+using epoch_clock = time_ns (*)() noexcept;
+time_ns realtime() noexcept;
+
 /// One moment on all clocks, read as closely together as a few tries allow.
 struct clock_anchor {
   std::uint64_t ticks = 0;
   time_ns monotonic = 0;
-  time_ns realtime = 0;
+  time_ns epoch = 0;
+  time_ns error = 0;  ///< bound on how far apart the readings are
 };
-clock_anchor read_anchor() noexcept;
+clock_anchor read_anchor(epoch_clock clock = realtime) noexcept;
 
-/// Ticks to nanoseconds since the epoch: the real time at the first anchor plus the elapsed ticks at the
-/// rate that CLOCK_MONOTONIC showed between the anchors, so that steps of the real-time clock do not matter.
+/// Ticks to nanoseconds since the epoch. Thread compatible.
 class clock_mapping {
  public:
   clock_mapping() noexcept = default;
+  /// The epoch's time at the first anchor plus the elapsed ticks at the rate that CLOCK_MONOTONIC showed
+  /// between the anchors, so that steps of the real-time clock do not matter.
   clock_mapping(const clock_anchor& from, const clock_anchor& to) noexcept;
+  /// Follows the epoch's clock through all anchors, which are in order, steps and all: so that ticks can be
+  /// compared with what else was read from that clock.
+  explicit clock_mapping(std::vector<clock_anchor> anchors) noexcept;
   [[nodiscard]] time_ns operator()(std::uint64_t ticks) const noexcept;
 
  private:
-  clock_anchor from_;
-  std::uint64_t rate_ = std::uint64_t{1} << 48U;  // nanoseconds a tick, times 2^48
+  struct piece {
+    clock_anchor from;
+    std::uint64_t rate = std::uint64_t{1} << 48U;  // nanoseconds a tick, times 2^48
+  };
+  std::vector<piece> pieces_{1};
 };
+
+/// The device clock against CLOCK_MONOTONIC over the anchors of a recording.
+struct clock_course {
+  time_ns error = 0;        ///< bound on the disagreement between ticks and device times
+  std::uint64_t steps = 0;  ///< that the device clock made
+  time_ns furthest = 0;     ///< the largest of them, forwards or backwards
+};
+clock_course course_of(const std::vector<clock_anchor>& anchors) noexcept;
 
 }  // namespace varve::record
 

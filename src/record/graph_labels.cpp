@@ -22,7 +22,8 @@ struct labels_state {
   string_table strings;
   label_table paths;
   std::unordered_map<std::uint64_t, entry> nodes;
-  std::vector<std::uint64_t> doomed;
+  std::vector<std::uint64_t> doomed;  // gone, but a session may still read their labels
+  std::vector<std::uint64_t> older;   // the same before the last purge
 };
 
 labels_state& state() noexcept {
@@ -91,13 +92,20 @@ void graph_labels::destroy(std::uint64_t node, bool later) noexcept {
   s.nodes.erase(node);
 }
 
-void graph_labels::purge() noexcept {
+void graph_labels::purge(bool all) noexcept {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};
-  for (const std::uint64_t node : s.doomed) {
+  for (const std::uint64_t node : s.older) {
     s.nodes.erase(node);
   }
-  s.doomed.clear();
+  s.older.clear();
+  std::swap(s.older, s.doomed);
+  if (all) {
+    for (const std::uint64_t node : s.older) {
+      s.nodes.erase(node);
+    }
+    s.older.clear();
+  }
 }
 
 void graph_labels::clear() noexcept {
@@ -105,6 +113,7 @@ void graph_labels::clear() noexcept {
   const std::lock_guard lock{s.mutex};
   s.nodes.clear();
   s.doomed.clear();
+  s.older.clear();
 }
 
 void graph_labels::lock() noexcept { state().mutex.lock(); }

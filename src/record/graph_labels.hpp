@@ -25,7 +25,9 @@ class graph_labels {
   void mark_stale(std::uint64_t node) noexcept;
   /// Forgets the node, at once or at the next purge() when a session may still read it.
   void destroy(std::uint64_t node, bool later) noexcept;
-  void purge() noexcept;
+  /// Forgets what is to be forgotten later; `all`: at once, else what was destroyed before the last call but
+  /// one.
+  void purge(bool all = true) noexcept;
   void clear() noexcept;
   /// Around a fork.
   void lock() noexcept;

@@ -30,7 +30,8 @@ device_list& list() noexcept {
 }
 
 std::atomic<bool> any_shares_cores{false};
-std::atomic<std::uint32_t> last_correlation{0};
+// CUPTI counts from 1: both may be in one trace.
+std::atomic<std::uint32_t> last_correlation{std::uint32_t{1} << 31U};
 std::atomic<std::uint64_t> last_node{0};
 
 bool labels_are_kept() noexcept {
@@ -126,8 +127,7 @@ host_call::host_call(host_device& /*device*/, call_kind kind, bool captured) noe
   if (id == 0) {  // 0 means none; the counter has wrapped
     id = last_correlation.fetch_add(1, std::memory_order_relaxed) + 1;
   }
-  const std::uint64_t what =
-      static_cast<std::uint64_t>(captured) << 40U | static_cast<std::uint64_t>(kind) << 32U | id;
+  const std::uint64_t what = call_payload(kind, id) | (captured ? call_captured : 0);
   const slot s = make_slot(event::call_begin, now(), what);
   if (log->append(&s, 1, 1)) {
     correlation_ = id;

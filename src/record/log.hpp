@@ -32,8 +32,8 @@ enum class event : std::uint8_t {
   adopt,       ///< a range of another thread becomes the innermost; payload: its token
   attribute,   ///< head: key. Payload: token. Slot 2: two values
   work,        ///< payload: token. Slots 2, 3: the four counts
-  call_begin,  ///< payload: correlation, kind and captured
-  call_end,    ///< payload: correlation
+  call_begin,  ///< payload: see call_payload(). An alias's head is the correlation that it stands for
+  call_end,    ///< payload: correlation, and whether the call was captured
   activity,    ///< payload: name. Slots 2-4: see host.cpp
   request      ///< payload: request id. Slot 2: name; index and whether it ends
 };
@@ -45,6 +45,13 @@ enum attribute_key : std::uint32_t {
   key_serves = 0x102,
   key_ended = 0x103  ///< value: the ticks at which another thread ended the range
 };
+
+constexpr std::uint64_t call_captured = std::uint64_t{1} << 40U;
+/// A call inside another: its correlation means the outer call.
+constexpr std::uint64_t call_alias = std::uint64_t{1} << 41U;
+constexpr std::uint64_t call_payload(call_kind kind, std::uint32_t correlation) noexcept {
+  return static_cast<std::uint64_t>(kind) << 32U | correlation;
+}
 
 struct slot {
   std::uint64_t head;

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "record/recording.hpp"
 
+#include "record/device_source.hpp"
 #include "record/graph_labels.hpp"
 #include "record/names.hpp"
 #include "record/nvtx.hpp"
@@ -32,6 +33,10 @@ struct process_state {
   std::thread* parents_reader = nullptr;
   clock_anchor started;
   clock_mapping clock;
+  device_source* devices = nullptr;   // that records too
+  std::vector<clock_anchor> anchors;  // of its clock, while it does
+  time_ns anchor_interval = 0;
+  trace batch;  // of what it hands over
 
   std::mutex window;   // taken after `mutex`, where both are; never held for long
   clock_anchor ended;  // its ticks are UINT64_MAX while the window is open
@@ -75,7 +80,9 @@ void in_child() noexcept {
   process_state& p = process();
   p.parents_records = p.records.release();
   p.parents_reader = p.reader.release();
+  p.devices = nullptr;
   after_fork();
+  built_in_source().leave_to_parent();
 }
 
 // Under the lock: reads what the logs hold so far, and nothing of after the window.
@@ -86,11 +93,45 @@ void drain_so_far(process_state& p) {
     until = std::min(now(), p.ended.ticks);
   }
   p.records->drain(until);
+  if (p.devices != nullptr) {
+    p.devices->hand_over(p.batch);
+    p.records->take_over(p.batch);
+  }
+}
+
+time_ns device_time() noexcept { return built_in_source().now(); }
+
+// Records of a node come at most so much later than it is gone.
+constexpr time_ns purge_interval = 60'000'000'000;
+constexpr time_ns first_interval = 1'000'000'000;
+constexpr std::size_t most_anchors = 4096;
+
+// Under the lock: notes how the device clock runs, every second, and for days less often.
+void add_anchor(process_state& p, bool now) {
+  if (p.devices == nullptr) {
+    return;
+  }
+  if (!now && monotonic() - p.anchors.back().monotonic < p.anchor_interval) {
+    return;
+  }
+  p.anchors.push_back(read_anchor(device_time));
+  if (p.anchors.size() == most_anchors) {
+    for (std::size_t i = 1; 2 * i < p.anchors.size(); ++i) {
+      p.anchors[i] = p.anchors[2 * i];
+    }
+    p.anchors.resize(p.anchors.size() / 2);
+    p.anchor_interval *= 2;
+  }
+}
+
+clock_mapping mapping_until(const process_state& p, const clock_anchor& end) {
+  return p.anchors.empty() ? clock_mapping{p.started, end} : clock_mapping{p.anchors};
 }
 
 // Drains now and then, and when markers say that memory runs low.
 void read_logs() {
   process_state& p = process();
+  time_ns purged = monotonic();
   for (;;) {
     {
       std::unique_lock lock{p.wake_mutex};
@@ -100,9 +141,15 @@ void read_logs() {
       }
       p.woken = false;
     }
+    built_in_source().poll();
     const std::lock_guard lock{p.mutex};
     if (p.records) {
       drain_so_far(p);
+      add_anchor(p, false);
+      if (const time_ns t = monotonic(); t - purged > purge_interval) {
+        purged = t;
+        labels_of_graphs().purge(false);
+      }
     }
   }
 }
@@ -124,7 +171,7 @@ void wake_reader() noexcept {
 clock_mapping session_clock() noexcept {
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
-  return p.records ? clock_mapping{p.started, read_anchor()} : p.clock;
+  return p.records ? mapping_until(p, read_anchor()) : p.clock;
 }
 
 // Also of a session that is stopping: its last drain may be to come.
@@ -199,6 +246,16 @@ double measure_marker_ns() {
 
 namespace {
 
+void tell_clock(const process_state& p, trace& t) {
+  const clock_course course = course_of(p.anchors);
+  t.clock_error = course.error;
+  if (course.steps != 0) {
+    t.lose("steps of the system's clock, the largest of " + std::to_string(course.furthest / 1000) +
+               " us: times on host and device may be off by that for up to a second before",
+           "clock", course.steps);
+  }
+}
+
 void tell_reader_to_stop(process_state& p) {
   {
     const std::lock_guard lock{p.wake_mutex};
@@ -215,6 +272,9 @@ struct clean_up {
   clean_up& operator=(const clean_up&) = delete;
   ~clean_up() {
     p.records.reset();
+    p.devices = nullptr;
+    p.batch = {};
+    p.anchors.clear();
     pool.close();
     labels_of_graphs().purge();
     if ((varve_load_state_() & VARVE_STATE_ARMED) == 0) {
@@ -252,6 +312,15 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
   }
 }
 
+void record_devices() noexcept {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  p.devices = &built_in_source();
+  p.batch = {};
+  p.anchor_interval = first_interval;
+  p.anchors.assign(1, read_anchor(device_time));
+}
+
 void close_window() noexcept {
   process_state& p = process();
   const std::lock_guard lock{p.window};
@@ -267,11 +336,17 @@ recorded stop_recording(bool keep) {
   const std::lock_guard lock{p.mutex};
   const clean_up at_end{p};
   recorded out;
-  p.clock = clock_mapping{p.started, p.ended};
+  add_anchor(p, true);
+  p.clock = mapping_until(p, p.ended);
   if (keep) {
     p.records->drain(p.ended.ticks, true);
+    if (p.devices != nullptr) {
+      p.devices->hand_over(p.batch);
+      p.records->take_over(p.batch);
+    }
     out.count = p.records->records();
     out.records = p.records->take(p.clock, p.ended.ticks);
+    tell_clock(p, out.records);
   }
   return out;
 }
@@ -280,8 +355,15 @@ recorded copy_recording() {
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
   const clock_anchor now = read_anchor();
+  add_anchor(p, true);
   p.records->drain(now.ticks);
-  return {p.records->copy({p.started, now}, now.ticks), p.records->records()};
+  if (p.devices != nullptr) {
+    p.devices->hand_over(p.batch);
+    p.records->take_over(p.batch);
+  }
+  recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
+  tell_clock(p, out.records);
+  return out;
 }
 
 std::vector<loss> recording_losses() {

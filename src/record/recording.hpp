@@ -27,6 +27,9 @@ struct recorded {
 /// has no memory or thread.
 struct busy {};
 double start_recording(std::size_t marker_memory, std::size_t trace_memory);
+/// From here on the built-in source of devices, which was started for this recording, hands its records over,
+/// and ticks become times of its clock.
+void record_devices() noexcept;
 /// Markers record no more, and the window of what was recorded ends.
 void close_window() noexcept;
 /// Ends what start_recording() began, once its window is closed, also when it throws for lack of memory.

@@ -5,6 +5,7 @@
 #include <varve/collector.hpp>
 
 #include "record/copies.hpp"
+#include "record/device_source.hpp"
 #include "record/host.hpp"
 #include "record/recording.hpp"
 
@@ -86,6 +87,15 @@ void session::impl::begin_recording(int headers) {
   const auto null = std::remove(given.begin(), given.end(), nullptr);
   null_collectors = static_cast<std::size_t>(given.end() - null);
   given.erase(null, given.end());
+  if (options.gpu.enabled) {
+    record::device_source& devices = record::built_in_source();
+    devices.start(options.gpu);
+    if (devices.running()) {
+      record::record_devices();
+    } else {
+      say(log_level::info, "no records of GPUs: " + devices.status().detail);
+    }
+  }
   for (const auto& c : options.collectors) {
     c->start();
   }
@@ -101,6 +111,9 @@ std::vector<collector_status> session::impl::collectors() const {
     out.push_back({"host", record::version_text(VARVE_VERSION), state,
                    std::to_string(devices.size()) + (devices.size() == 1 ? " device" : " devices") +
                        " reported by the program"});
+  }
+  if (options.gpu.enabled) {
+    out.push_back(record::built_in_source().status());
   }
   if ((varve_load_state_() & VARVE_STATE_NVTX) != 0) {
     out.push_back({"nvtx", "", collector_state::running, "a tool is attached: markers go to it too"});
@@ -134,6 +147,16 @@ void session::impl::describe(trace& t, std::size_t records) const {
   t.collectors = collectors();
   t.lose(null_collector, "session", null_collectors);
   t.own_overhead = static_cast<time_ns>(marker_ns * static_cast<double>(records));
+  if (options.gpu.enabled) {
+    const record::device_source& devices = record::built_in_source();
+    t.own_overhead += devices.own_overhead();
+    for (const loss& l : devices.losses()) {
+      t.lose(l.what, l.where, l.count);
+    }
+    for (device_info& device : devices.devices()) {
+      t.devices.push_back(std::move(device));
+    }
+  }
 }
 
 trace session::impl::stop(bool keep) {
@@ -153,6 +176,7 @@ trace session::impl::stop(bool keep) {
       return out;
     }
     record::close_window();
+    record::built_in_source().stop();
     for (const auto& c : options.collectors) {
       c->stop();
     }

@@ -157,12 +157,17 @@ void store::handle(log_state& s, const slot* e) {
       add_work(e);
       break;
     case event::call_begin:
-      if (keep(32)) {
+      if ((e->payload & call_alias) != 0) {
+        if (keep(48)) {
+          aliases_.insert_or_assign(static_cast<std::uint32_t>(e->payload),
+                                    static_cast<std::uint32_t>(ticks));
+        }
+      } else if (keep(28)) {
         call c;
         c.begin = static_cast<time_ns>(ticks);
         c.correlation = static_cast<std::uint32_t>(e->payload);
         c.kind = static_cast<call_kind>(e->payload >> 32U & 0xFFU);
-        c.captured = (e->payload >> 40U & 1U) != 0;
+        c.captured = (e->payload & call_captured) != 0;
         c.range = s.stack.empty() ? none : s.stack.back().range;
         c.thread = s.thread;
         t_.add_call(c);
@@ -173,6 +178,7 @@ void store::handle(log_state& s, const slot* e) {
       for (auto c = s.calls.rbegin(); c != s.calls.rend(); ++c) {
         if (c->first == static_cast<std::uint32_t>(e->payload)) {
           t_.calls.end[c->second] = static_cast<time_ns>(ticks);
+          t_.calls.captured[c->second] |= (e->payload & call_captured) != 0 ? 1U : 0U;
           s.calls.erase(std::next(c).base());
           break;
         }

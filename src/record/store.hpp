@@ -22,6 +22,12 @@ namespace varve::record {
 /// Bytes that a new label takes in the table and its index, about.
 inline constexpr std::size_t bytes_of_label = 96;
 
+/// The same of an activity's row in its columns.
+inline constexpr std::size_t bytes_of_activity = 35;
+
+/// The same of a node of a graph, in all tables.
+inline constexpr std::size_t bytes_of_node = 160;
+
 /// The same of an entry in a table of requests.
 inline constexpr std::size_t bytes_of_request = 48;
 
@@ -36,6 +42,9 @@ class store {
   void drain(std::uint64_t until, bool last = false);
   /// Names seen so far may be overwritten: their module is about to go.
   void forget_addresses() { names_.clear(); }
+  /// Takes the activities that a source of devices has handed over, with those rows of its tables that are
+  /// new. `batch` keeps the tables.
+  void take_over(trace& batch);
   /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
   /// so.
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
@@ -109,6 +118,7 @@ class store {
   void finish(trace& t, const clock_mapping& clock, std::uint64_t end) const;
   void close(trace& t, std::uint64_t end) const;
   void convert(trace& t, const clock_mapping& clock) const;
+  void add_devices(trace& t) const;
   static void share_captured_work(trace& t, const std::vector<std::uint32_t>& node_ranges);
 
   std::uint64_t epoch_;
@@ -122,6 +132,14 @@ class store {
   std::unordered_map<const char*, std::uint32_t> names_;
   std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // by device and stream
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
+  std::unordered_map<std::uint32_t, std::uint32_t> aliases_;  // of correlations
+  // Of a source of devices: activities whose times are nanoseconds, and what its tables' rows are here.
+  activity_columns device_activities_;
+  std::vector<std::uint32_t> device_names_;
+  std::vector<std::uint32_t> device_shapes_;
+  std::vector<std::uint32_t> device_bytes_;
+  std::vector<std::uint32_t> device_nodes_;
+  std::vector<std::uint16_t> device_streams_;
   std::vector<std::uint32_t> node_ranges_;  // that each node was captured in
   std::unordered_map<std::uint64_t, request_state> requests_;
   std::unordered_map<std::uint64_t, std::uint64_t>

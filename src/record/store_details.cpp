@@ -47,7 +47,7 @@ void store::add_work(const slot* e) {
 }
 
 void store::add_activity(const slot* e) {
-  if (!keep(35)) {
+  if (!keep(bytes_of_activity)) {
     return;
   }
   const std::uint64_t where = rest_of(*e);  // device and stream
@@ -70,6 +70,9 @@ void store::add_activity(const slot* e) {
 }
 
 std::uint32_t store::node_of(std::uint64_t id) {
+  if (nodes_.find(id) == nodes_.end() && !keep(bytes_of_node)) {
+    return none;
+  }
   const auto [entry, added] = nodes_.try_emplace(id, static_cast<std::uint32_t>(t_.graph_nodes.size()));
   if (added) {
     graph_node n;

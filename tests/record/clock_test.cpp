@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace {
 
 using varve::record::clock_anchor;
@@ -31,6 +33,39 @@ TEST(clock, falls_back_to_one_nanosecond_a_tick_for_anchors_that_tell_nothing) {
   const clock_anchor one{100, 50, 1000};
   EXPECT_EQ((clock_mapping{one, one}(250)), 1150);
   EXPECT_EQ((clock_mapping{one, {90, 40, 0}}(250)), 1150);
+}
+
+TEST(clock, follows_a_device_clock_from_anchor_to_anchor) {
+  // 2 ticks a nanosecond of CLOCK_MONOTONIC. The device clock gains 1 ns a µs in the first second, nothing in
+  // the next.
+  const std::vector<clock_anchor> anchors{{0, 0, 500'000'000, 20},
+                                          {2'000'000'000, 1'000'000'000, 1'501'000'000, 30},
+                                          {4'000'000'000, 2'000'000'000, 2'501'000'000, 10}};
+  const clock_mapping map{anchors};
+  EXPECT_NEAR(static_cast<double>(map(1'000'000'000)), 1'000'500'000, 1);  // half a second: 0.5 + 0.5005 s
+  EXPECT_NEAR(static_cast<double>(map(3'000'000'000)), 2'001'000'000, 1);  // 1.501 + 0.5 s
+  EXPECT_NEAR(static_cast<double>(map(5'000'000'000)), 3'001'000'000, 1);  // behind the last, at its rate
+  // The rate changed by 1/1000 over 1 s: what lies between two anchors may be off by 1 ms, and by 10 ns of
+  // reading.
+  const auto course = varve::record::course_of(anchors);
+  EXPECT_EQ(course.error, 1'000'010);
+  EXPECT_EQ(course.steps, 0U);
+}
+
+TEST(clock, tells_of_a_device_clock_that_was_set) {
+  // 1 tick a nanosecond; between the second and the third anchor the device clock goes back by 3 s.
+  const std::vector<clock_anchor> anchors{{0, 0, 10'000'000'000, 5},
+                                          {1'000'000'000, 1'000'000'000, 11'000'000'000, 5},
+                                          {2'000'000'000, 2'000'000'000, 9'000'000'000, 5},
+                                          {3'000'000'000, 3'000'000'000, 10'000'000'000, 5}};
+  const auto course = varve::record::course_of(anchors);
+  EXPECT_EQ(course.steps, 1U);
+  EXPECT_EQ(course.furthest, -3'000'000'000);
+  EXPECT_EQ(course.error, 5);
+  // Until the anchor that shows it, time goes on at the rate of CLOCK_MONOTONIC.
+  const clock_mapping map{anchors};
+  EXPECT_NEAR(static_cast<double>(map(1'500'000'000)), 11'500'000'000, 1);
+  EXPECT_NEAR(static_cast<double>(map(2'500'000'000)), 9'500'000'000, 1);
 }
 
 TEST(clock, never_goes_back) {

@@ -213,6 +213,7 @@ TEST(session, tells_its_log_what_it_does) {
   std::vector<std::string> said;
   varve::session_options options;
   options.log = [&](varve::log_level, std::string_view text) { said.emplace_back(text); };
+  options.gpu.enabled = false;
   varve::session session{options};
   static_cast<void>(session.stop());
   EXPECT_THAT(said, ElementsAre("session started", "session stopped"));

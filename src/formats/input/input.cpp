@@ -2,10 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/input/input.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <new>
@@ -17,15 +14,6 @@ namespace input {
 namespace {
 
 constexpr std::size_t step = std::size_t{4} << 20U;  // bytes between two calls of progress
-
-constexpr std::size_t huge = std::size_t{2} << 20U;  // bytes of a huge page
-
-/// All pages of a large block, so that it stays one mapping and can still be moved by remapping.
-void advise(char* block, std::size_t size, int advice) noexcept {
-  constexpr std::uintptr_t page = 4096;
-  const std::uintptr_t before = reinterpret_cast<std::uintptr_t>(block) % page;
-  static_cast<void>(::madvise(block - before, size + before, advice));  // a wish, no more
-}
 
 }  // namespace
 
@@ -44,28 +32,6 @@ void buffer::reserve(std::size_t capacity) {
   static_cast<void>(bytes_.release());
   bytes_.reset(static_cast<char*>(moved));
   capacity_ = capacity;
-  // Half of the time to read a large file goes to page faults, if each brings 4 KiB.
-  if (huge_pages_ && capacity >= 4 * huge) {
-    advise(bytes_.get(), capacity + padding, MADV_HUGEPAGE);
-  }
-}
-
-void buffer::before_filling(std::size_t from, std::size_t size) noexcept {
-  // A virtual machine may have handed its free huge pages back to its host: to get one again can take longer
-  // than all the small ones in it.
-  constexpr std::chrono::microseconds too_long{800};
-  const auto begin = reinterpret_cast<std::uintptr_t>(bytes_.get()) + from;
-  const std::uintptr_t skipped = (huge - begin % huge) % huge;
-  if (!huge_pages_ || skipped + huge > size) {
-    return;
-  }
-  const auto before = std::chrono::steady_clock::now();
-  *static_cast<volatile char*>(bytes_.get() + from + skipped) = '\0';
-  slow_pages_ = std::chrono::steady_clock::now() - before > too_long ? slow_pages_ + 1 : 0;
-  if (slow_pages_ == 2) {
-    huge_pages_ = false;
-    advise(bytes_.get(), capacity_ + padding, MADV_NOHUGEPAGE);
-  }
 }
 
 content read(const std::string& path, const read_options& options, const manner& how) {
@@ -104,7 +70,6 @@ content read(const std::string& path, const read_options& options, const manner&
     }
     std::size_t got = 0;
     const std::size_t room = std::min(step, out.bytes.capacity() - size);
-    out.bytes.before_filling(size, room);
     try {
       got = in.read(out.bytes.data() + size, room);
     } catch (const cut_off& e) {

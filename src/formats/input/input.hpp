@@ -26,9 +26,6 @@ class buffer {
 
   /// Makes room for `capacity` bytes and the padding; keeps what is there. Throws std::bad_alloc.
   void reserve(std::size_t capacity);
-  /// To be called before `size` bytes are put at `from` for the first time: finds out what kind of pages they
-  /// get fastest.
-  void before_filling(std::size_t from, std::size_t size) noexcept;
   void set_size(std::size_t size) noexcept { size_ = size; }
   [[nodiscard]] char* data() noexcept { return bytes_.get(); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -42,8 +39,6 @@ class buffer {
   std::unique_ptr<char, release> bytes_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  bool huge_pages_ = true;
-  int slow_pages_ = 0;  // one after the other
 };
 
 /// A gzip stream that ends early: what came before has been read.

@@ -143,6 +143,11 @@ class reader {
           take(e.shared_memory, value);
         }
         break;
+      case 'v':
+        if (is(key, "varve")) {
+          whole_object(e.own, value);
+        }
+        break;
       default:
         break;
     }
@@ -159,6 +164,15 @@ class reader {
     }
     json::array array;
     to = is_a(value, array) ? need(array.raw_json()) : token_of(value);
+  }
+
+  void whole_object(std::string_view& to, json::value& value) {
+    json::object object;
+    if (!to.empty()) {
+      losses_.add(lost::repeated_key);
+    } else if (is_a(value, object)) {
+      to = need(object.raw_json());
+    }
   }
 
   void triple(json::value& value, extent& to) {

@@ -114,9 +114,12 @@ void builder::add_call(const event& e, interval when) {
   c.begin = when.begin;
   c.end = when.end;
   c.thread = thread_of(e);
-  const auto [known, added] = calls_.try_emplace(e.name, called{});
-  if (added && input::is_string(e.name)) {
-    known->second = {name_of(e.name), kind_of_call(input::inside(e.name))};
+  auto known = calls_.find(e.name);
+  if (known == calls_.end()) {
+    known = calls_.emplace(kept_.keep(e.name), called{}).first;
+    if (input::is_string(e.name)) {
+      known->second = {name_of(e.name), kind_of_call(input::inside(e.name))};
+    }
   }
   c.kind = known->second.kind;
   losses_.add(lost::no_name, input::is_string(e.name) ? 0 : 1);
@@ -146,7 +149,21 @@ void builder::note_annotation(std::uint32_t name, std::uint16_t thread, interval
   }
 }
 
+void builder::start_own(std::string_view header) {
+  if (own_) {
+    losses_.add(lost::repeated_key);
+  } else if (!empty_) {
+    losses_.add(lost::own_late);
+  } else if (!own_.emplace(losses_).start(header)) {
+    own_.reset();
+    losses_.add(lost::own_version);
+  }
+}
+
 void builder::expect(double times) {
+  if (own_) {
+    return own_->expect(times);
+  }
   const auto all = [&](std::size_t so_far) {
     return static_cast<std::size_t>(static_cast<double>(so_far) * times * 1.05);
   };
@@ -216,11 +233,10 @@ std::uint32_t builder::name_of(std::string_view token) {
     losses_.add(lost::no_name);
     return trace_.strings.intern("(unnamed)");
   }
-  const auto [known, added] = names_.try_emplace(token, none);
-  if (added) {
-    known->second = trace_.strings.intern(text_of(token));
-  }
-  return known->second;
+  const auto known = names_.find(token);
+  return known != names_.end()
+             ? known->second
+             : names_.emplace(kept_.keep(token), trace_.strings.intern(text_of(token))).first->second;
 }
 
 std::optional<std::uint64_t> builder::identity(std::string_view token) {

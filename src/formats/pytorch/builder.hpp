@@ -10,8 +10,10 @@
 #include "formats/pytorch/captures.hpp"
 #include "formats/pytorch/collectives.hpp"
 #include "formats/pytorch/event.hpp"
+#include "formats/pytorch/kept_texts.hpp"
 #include "formats/pytorch/losses.hpp"
 #include "formats/pytorch/operators.hpp"
+#include "formats/pytorch/own_reader.hpp"
 
 #include <varve/trace.hpp>
 
@@ -28,7 +30,6 @@ namespace varve {
 inline namespace v0 {
 namespace pytorch {
 
-/// Tokens of the events that it is given must outlive it.
 class builder {
  public:
   /// `captured` lends its layers to replayed graphs; `notes`, where given, gets what only a reader of
@@ -46,6 +47,15 @@ class builder {
   /// An event without a category, if the names of its process and thread tell what it is.
   bool add_by_row(event e);
   void add_memory(const event& e);
+  /// The root's member "varve": from now on the events are of a trace that varve wrote.
+  void start_own(std::string_view header);
+  /// Whether that is so; then `e` is taken.
+  bool add_own(const event& e) {
+    if (own_) {
+      own_->add(e);
+    }
+    return own_.has_value();
+  }
   /// All events will be `times` as many as those so far, or about. Growing by and by would touch twice the
   /// memory.
   void expect(double times);
@@ -101,6 +111,7 @@ class builder {
   void describe(const header& about, const std::string& path, std::uint64_t unread);
 
   loss_counts& losses_;
+  std::optional<own_reader> own_;
   const captures& captured_;
   capture_notes* notes_;
   std::size_t layers_;
@@ -121,6 +132,7 @@ class builder {
   time_ns total_ = 0;               // of all durations
   std::int64_t total_bytes_ = 0;
 
+  kept_texts kept_;                                            // keys of the next two
   std::unordered_map<std::string_view, std::uint32_t> names_;  // raw token to string
   struct called {
     std::uint32_t name = none;

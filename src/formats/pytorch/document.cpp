@@ -6,6 +6,8 @@
 #include "formats/pytorch/marks.hpp"
 #include "formats/pytorch/parser.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace varve {
@@ -24,29 +26,77 @@ bool is_step(std::string_view name) noexcept {
   return name.substr(0, step.size()) == step;
 }
 
+/// Pieces longer than this are left to a reader that takes all of a text at once.
+constexpr std::size_t longest_piece = std::size_t{64} << 20U;
+
 class walker {
  public:
-  walker(const input::buffer& text, builder& to, loss_counts& losses,
-         const std::function<void(std::uint64_t)>& progress)
-      : text_{text}, to_{to}, losses_{losses}, progress_{progress} {}
+  walker(builder& to, loss_counts& losses, const std::function<void(double)>& progress)
+      : to_{to}, losses_{losses}, progress_{progress} {}
 
-  walked run() {
-    json::parser parser;
-    const std::string_view text = text_.view();
-    json::document document = need(parser.iterate(text.data(), text.size(), text.size() + text_.padding));
+  /// All of a document; or, with a `seam`, a piece of one with the list of events closed there.
+  void document(std::string_view text, const char* seam = nullptr) {
+    text_ = text;
+    seam_ = seam;
+    rest_ = nullptr;
+    json::document document =
+        need(parser_.iterate(text.data(), text.size(), text.size() + input::buffer::padding));
     const json::json_type type = need(document.type());
     if (type != json::json_type::object && type != json::json_type::array) {
       throw refused{refusal::no_trace};
     }
     if (type == json::json_type::object) {
-      root(need(document.get_object()));
+      root(document, need(document.get_object()));
     } else {
-      events(need(document.get_array()));
+      events(document, need(document.get_array()));
       found_ = phases_ > 0;
     }
-    if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
+    if (rest_ == nullptr && document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
       throw refused{refusal::damaged};  // text after the end
     }
+  }
+
+  /// Cuts the text between events, and makes each piece a document by the brackets that it lacks.
+  void pieces(input::window& window) {
+    fill(window);
+    if (constexpr std::string_view mark = "\xEF\xBB\xBF"; window.text().substr(0, mark.size()) == mark) {
+      window.drop(mark.size());
+    }
+    const std::string_view text = window.text();
+    const bool object =
+        text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size())).substr(0, 1) == "{";
+    std::string_view before;
+    bool in_list = false;
+    bool ended = false;
+    while (!window.at_end()) {
+      const auto seam = ended ? std::nullopt : next_seam(window.text(), in_list || !object);
+      if (!seam) {
+        if (window.text().size() > longest_piece) {
+          throw refused{refusal::too_long};
+        }
+        window.grow();
+      } else {
+        const std::string_view piece = window.piece(before, seam->end, in_list || !object ? "]" : "]}");
+        const char* const begin = piece.data() + before.size();
+        document(piece, begin + seam->end);
+        if (object && !found_) {
+          throw refused{refusal::damaged};
+        }
+        ended = rest_ != nullptr;
+        in_list = true;
+        before = !ended ? "[" : object ? R"({"":[])" : "[]";
+        window.drop(ended ? static_cast<std::size_t>(rest_ - begin) : seam->next);
+      }
+      fill(window);
+    }
+    if (object && in_list && !ended) {
+      before = R"({"traceEvents":[)";
+      found_ = false;
+    }
+    document(window.piece(before, window.text().size(), ""));
+  }
+
+  walked result() {
     if (!found_) {
       throw refused{refusal::no_trace};
     }
@@ -54,7 +104,30 @@ class walker {
   }
 
  private:
-  void root(json::object object) {
+  void fill(input::window& window) {
+    if (!window.fill()) {
+      throw refused{refusal::too_long};
+    }
+    report(window.part());
+  }
+
+  static std::optional<input::seam> next_seam(std::string_view text, bool in_list) {
+    const auto seam = input::last_seam(text);
+    const bool good = in_list || (seam && text.substr(0, seam->end).find("\"traceEvents\"") != text.npos);
+    return good ? seam : std::nullopt;
+  }
+
+  void report(double part) {
+    if (!expected_ && phases_ > 0 && part > 1.0 / 32) {
+      expected_ = true;
+      to_.expect(1 / part);
+    }
+    if (progress_) {
+      progress_(part);
+    }
+  }
+
+  void root(json::document& document, json::object object) {
     for (auto result : object) {
       json::field field = need(std::move(result));
       const char* const key = field.key().raw();
@@ -66,12 +139,15 @@ class walker {
         losses_.add(lost::repeated_key);
       } else if (is_a(value, array)) {
         found_ = true;
-        events(array);
+        events(document, array);
+        if (rest_ != nullptr) {
+          return;
+        }
       }
     }
   }
 
-  void events(json::array array) {
+  void events(json::document& document, json::array array) {
     std::uint64_t count = 0;
     for (auto result : array) {
       json::value value = element(result);
@@ -86,7 +162,9 @@ class walker {
         e.kind = category::unread;  // one without a name
       }
       phases_ += e.phase.empty() ? 0U : 1U;
-      if (e.phase == "\"M\"") {
+      if (to_.add_own(e)) {
+        // Nothing else is in a trace that varve wrote.
+      } else if (e.phase == "\"M\"") {
         to_.add_name(e);
       } else if (e.cat.empty() && e.phase == "\"X\"") {
         out_.unread += to_.add_by_row(e) ? 0U : 1U;
@@ -99,16 +177,14 @@ class walker {
       } else {
         to_.add(e);
       }
-      if (++count % 4096 == 0 && !e.phase.empty()) {
-        const auto done = static_cast<std::size_t>(e.phase.data() - text_.view().data());
-        if (!expected_ && done > text_.size() / 32) {
-          expected_ = true;
-          to_.expect(static_cast<double>(text_.size()) / static_cast<double>(done));
-        }
-        if (progress_) {
-          progress_(done);
-        }
+      if (++count % 4096 == 0 && seam_ == nullptr && !e.phase.empty()) {
+        report(static_cast<double>(e.phase.data() - text_.data()) / static_cast<double>(text_.size()));
       }
+    }
+    // Of a piece that is closed at its seam the list may have ended before.
+    const auto next = document.current_location();
+    if (seam_ != nullptr && next.error() == simdjson::SUCCESS && next.value_unsafe() < seam_) {
+      rest_ = next.value_unsafe();
     }
   }
 
@@ -172,10 +248,13 @@ class walker {
 
   void take(std::string_view& to, json::value& value) { pytorch::take(to, value, losses_); }
 
-  const input::buffer& text_;
   builder& to_;
   loss_counts& losses_;
-  const std::function<void(std::uint64_t)>& progress_;
+  const std::function<void(double)>& progress_;
+  json::parser parser_;
+  std::string_view text_;
+  const char* seam_ = nullptr;
+  const char* rest_ = nullptr;  // what follows the list, where that has ended before the seam
   walked out_;
   bool found_ = false;
   bool expected_ = false;
@@ -185,8 +264,17 @@ class walker {
 }  // namespace
 
 walked walk(const input::buffer& text, builder& to, loss_counts& losses,
-            const std::function<void(std::uint64_t)>& progress) {
-  return walker{text, to, losses, progress}.run();
+            const std::function<void(double)>& progress) {
+  walker w{to, losses, progress};
+  w.document(text.view());
+  return w.result();
+}
+
+walked walk(input::window& window, builder& to, loss_counts& losses,
+            const std::function<void(double)>& progress) {
+  walker w{to, losses, progress};
+  w.pieces(window);
+  return w.result();
 }
 
 }  // namespace pytorch

@@ -6,6 +6,7 @@
 #define VARVE_FORMATS_PYTORCH_DOCUMENT_HPP
 
 #include "formats/input/input.hpp"
+#include "formats/input/window.hpp"
 #include "formats/pytorch/builder.hpp"
 #include "formats/pytorch/event.hpp"
 #include "formats/pytorch/losses.hpp"
@@ -35,11 +36,13 @@ struct refused {
   refusal why = refusal::damaged;
 };
 
-/// Gives each event of `text` to `to`. Throws `refused` and std::bad_alloc. `progress` gets bytes done, now
-/// and then. Tokens point into `text`. Nested values that are not read are skipped, however deep, in constant
-/// memory.
+/// Gives each event of `text` to `to`. Throws `refused` and std::bad_alloc. `progress` gets the share that is
+/// done, now and then. Nested values that are not read are skipped, however deep, in constant memory.
 [[nodiscard]] walked walk(const input::buffer& text, builder& to, loss_counts& losses,
-                          const std::function<void(std::uint64_t)>& progress);
+                          const std::function<void(double)>& progress);
+/// The same of a text of any length, in memory that does not grow with it. May refuse what the other takes.
+[[nodiscard]] walked walk(input::window& window, builder& to, loss_counts& losses,
+                          const std::function<void(double)>& progress);
 
 }  // namespace pytorch
 }  // namespace v0

@@ -8,6 +8,7 @@
 #include "formats/pytorch/classify.hpp"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace varve {
@@ -55,6 +56,7 @@ struct event {
   std::string_view elements_out;    // "Out msg nelems"
   std::string_view data_type;       // "dtype"
   std::string_view group_size;      // "Group size"
+  std::string_view own;             // "varve", whole: see own_format.hpp
   extent grid;
   extent block;
 
@@ -63,14 +65,14 @@ struct event {
 
 /// What stands beside the events.
 struct header {
-  std::string_view base_time;  // baseTimeNanoseconds
-  std::string_view schema;
-  std::string_view cupti;
-  std::string_view runtime;
-  std::string_view driver;
-  std::string_view rank;
-  std::string_view world_size;
-  std::string_view backend;
+  std::string base_time;  // baseTimeNanoseconds
+  std::string schema;
+  std::string cupti;
+  std::string runtime;
+  std::string driver;
+  std::string rank;
+  std::string world_size;
+  std::string backend;
 };
 
 /// One entry of deviceProperties.

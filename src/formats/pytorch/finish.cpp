@@ -63,6 +63,9 @@ void builder::add_name(const event& e) {
 }
 
 void builder::add(const device_properties& d) {
+  if (own_) {
+    return;  // it has told of its devices
+  }
   const auto number = [&](std::string_view token, std::int64_t most) {
     const auto value = whole(token, static_cast<std::uint64_t>(most));
     return value ? static_cast<std::int64_t>(*value) : 0;
@@ -85,6 +88,9 @@ void builder::add(const device_properties& d) {
 }
 
 trace builder::finish(const header& about, const std::string& path, std::uint64_t unread) {
+  if (own_) {
+    return own_->finish(path);
+  }
   trace_.clock = rows_ ? "XLA, " : "Kineto, ";
   trace_.clock += below_microsecond_ ? "microseconds with 3 decimals" : "whole microseconds";
   trace_.clock_error = below_microsecond_ || empty_ ? 0 : 1000;

@@ -80,6 +80,17 @@ std::string_view text(lost what) noexcept {
       return "operators beyond 4e18 FLOPs or bytes in all: their work is left out";
     case lost::untold_work:
       return "operators whose work depends on more than shapes (sequences in a cache, experts): not counted";
+    case lost::own_late:
+      return "what varve wrote of its trace stands after the events: read as a trace of the PyTorch profiler";
+    case lost::own_version:
+      return "what varve wrote of its trace is of an unknown version: read as a trace of the PyTorch "
+             "profiler";
+    case lost::own_value:
+      return "invalid values in what varve wrote: taken as unknown";
+    case lost::own_reference:
+      return "references to records that are not in the file: taken as none";
+    case lost::own_order:
+      return "ranges and operators out of order, or of no known kind: left out";
     case lost::count_:
       break;
   }

@@ -52,6 +52,11 @@ enum class lost : std::uint8_t {
   invalid_memory,
   absurd_work,
   untold_work,
+  own_late,
+  own_version,
+  own_value,
+  own_reference,
+  own_order,
   count_
 };
 

@@ -64,9 +64,13 @@ std::uint32_t operators::kind_of(trace& t, operator_source source, const event& 
                                  loss_counts& losses) {
   // Values differ from call to call; few operators' work depends on them.
   const std::string_view values = by_value(t, name) ? e.values : std::string_view{};
-  const auto [known, added] = kinds_.try_emplace({name, source, e.shapes, e.types, values},
-                                                 static_cast<std::uint32_t>(t.operator_kinds.size()));
-  if (added) {
+  auto known = kinds_.find({name, source, e.shapes, e.types, values});
+  if (known == kinds_.end()) {
+    known =
+        kinds_
+            .emplace(kind_key{name, source, kept_.keep(e.shapes), kept_.keep(e.types), kept_.keep(values)},
+                     static_cast<std::uint32_t>(t.operator_kinds.size()))
+            .first;
     operator_kind kind;
     kind.name = name;
     kind.source = source;

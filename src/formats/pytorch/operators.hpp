@@ -6,6 +6,7 @@
 #define VARVE_FORMATS_PYTORCH_OPERATORS_HPP
 
 #include "formats/pytorch/event.hpp"
+#include "formats/pytorch/kept_texts.hpp"
 #include "formats/pytorch/losses.hpp"
 
 #include <varve/trace.hpp>
@@ -22,8 +23,7 @@ inline namespace v0 {
 namespace pytorch {
 
 /// Until write() it holds 40 bytes an operator, 4 a call, 8 a call and an activity of which the file names
-/// the operator, and what kinds of operators there are. Tokens of the events that it is given must outlive
-/// it.
+/// the operator, and what kinds of operators there are.
 class operators {
  public:
   /// What autograd notes of an operator: one of the forward pass and the backward one that came of it have
@@ -101,6 +101,7 @@ class operators {
   std::vector<std::uint64_t> of_call_;  // operators' ids, as far as there are any
   std::vector<std::uint64_t> of_activity_;
   std::vector<memory_event> memory_;
+  kept_texts kept_;  // of kinds_
   std::unordered_map<kind_key, std::uint32_t, kind_hash> kinds_;
   enum class asked : std::uint8_t { not_yet, no, yes };
   std::vector<asked> by_value_;  // by name: is its work told by values?

@@ -80,7 +80,8 @@ inline std::string_view token_of(json::value& value) noexcept {
 }
 
 /// The first value of a key counts.
-inline void take(std::string_view& to, json::value& value, loss_counts& losses) {
+template <class Text>
+void take(Text& to, json::value& value, loss_counts& losses) {
   if (!to.empty()) {
     losses.add(lost::repeated_key);
     return;

@@ -10,8 +10,10 @@
 
 #include <varve/io.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace varve {
@@ -21,7 +23,7 @@ namespace pytorch {
 namespace {
 
 constexpr std::uint64_t longest_document = 0xFFFFFFFF;  // bytes that the parser can take
-constexpr double reading = 0.75;  // share of all time: unpacking is much slower than parsing
+constexpr double taking = 0.75;  // share of all time: unpacking is much slower than parsing
 
 /// A byte order mark is no part of JSON, yet some editors leave one.
 void blank_mark(input::buffer& text) noexcept {
@@ -46,25 +48,56 @@ void blank_mark(input::buffer& text) noexcept {
   input::fail(path, "is not valid JSON; copy it again or record it again");
 }
 
-trace parse(const input::content& file, loss_counts losses, const read_options& options,
-            const naming_rules& rules, const captures& captured, capture_notes* notes) {
-  const input::buffer& text = file.bytes;
-  std::function<void(std::uint64_t)> progress;
-  if (options.progress) {
-    progress = [&](std::uint64_t done) {
-      const double part =
-          reading + (1 - reading) * static_cast<double>(done) / static_cast<double>(text.size());
-      options.progress(static_cast<std::uint64_t>(part * static_cast<double>(file.file_size)),
-                       file.file_size);
-    };
+/// What becomes of one file, whichever way it is read.
+class reading {
+ public:
+  reading(std::string path, const read_options& options, const captures& captured, capture_notes* notes)
+      : path_{std::move(path)},
+        options_{options},
+        rules_{options.rules},
+        captured_{captured},
+        notes_{notes} {}
+
+  /// `from` is what walk() takes; `size` is the file's, `before` the share of the work that is done.
+  template <class Text>
+  trace parse(Text& from, loss_counts losses, std::uint64_t size, double before) const {
+    std::function<void(double)> progress;
+    if (options_.progress) {
+      progress = [&](double part) {
+        options_.progress(
+            static_cast<std::uint64_t>((before + (1 - before) * part) * static_cast<double>(size)), size);
+      };
+    }
+    if (notes_ != nullptr) {
+      *notes_ = {};
+    }
+    builder to{losses, rules_, captured_, notes_, options_.layers};
+    const walked found = walk(from, to, losses, progress);
+    return to.finish(found.about, path_, found.unread);
   }
-  if (notes != nullptr) {
-    *notes = {};
+
+  /// Nothing when the text has to be mended, or explained, as a whole.
+  [[nodiscard]] std::optional<trace> in_pieces() const {
+    input::stream file{path_};
+    if (file.file_size() == 0 || (!file.packed() && file.file_size() > options_.max_unpacked)) {
+      return std::nullopt;
+    }
+    try {
+      input::window window{file, options_.max_unpacked};
+      return parse(window, {}, file.file_size(), 0);
+    } catch (const refused&) {
+    } catch (const input::cut_off&) {
+    }
+    return std::nullopt;
   }
-  builder to{losses, rules, captured, notes, options.layers};
-  const walked found = walk(text, to, losses, progress);
-  return to.finish(found.about, file.path, found.unread);
-}
+
+ private:
+  std::string path_;
+  const read_options& options_;
+  naming_rules rules_;
+  const captures& captured_;
+  capture_notes* notes_;
+};
 
 /// What the file lacks at its end, for trace::losses; empty when it is whole.
 std::string missing(const input::content& file, const input::mended& done, std::size_t size) {
@@ -78,12 +111,9 @@ std::string missing(const input::content& file, const input::mended& done, std::
                         : ", without closing its brackets: what follows, if anything, is missing");
 }
 
-}  // namespace
-
-trace read_file(const std::string& path, const read_options& options, const captures& captured,
-                capture_notes* notes) {
-  const naming_rules rules{options.rules};
-  input::content file = input::read(path, options, {reading, longest_document, true});
+/// All of the text at once; its damage is mended, or named.
+trace as_a_whole(const std::string& path, const read_options& options, const reading& read) {
+  input::content file = input::read(path, options, {taking, longest_document, true});
   blank_mark(file.bytes);
   const std::size_t size = file.bytes.size();
   loss_counts losses;
@@ -94,12 +124,9 @@ trace read_file(const std::string& path, const read_options& options, const capt
   bool repaired = false;
   for (;;) {
     try {
-      trace out = parse(file, losses, options, rules, captured, notes);
+      trace out = read.parse(file.bytes, losses, file.file_size, taking);
       if (const std::string what = missing(file, done, size); !what.empty()) {
         out.lose(what, path);
-      }
-      if (options.progress) {
-        options.progress(file.file_size, file.file_size);
       }
       return out;
     } catch (const refused& r) {
@@ -125,6 +152,30 @@ trace read_file(const std::string& path, const read_options& options, const capt
       losses.add(lost::bare_control, changes.controls);
     }
   }
+}
+
+}  // namespace
+
+trace read_file(const std::string& path, const read_options& options, const captures& captured,
+                capture_notes* notes) {
+  read_options told = options;
+  if (options.progress) {
+    // Never less, also when a file is read once more.
+    told.progress = [&options, most = std::uint64_t{0}](std::uint64_t done, std::uint64_t all) mutable {
+      most = std::max(most, done);
+      options.progress(most, all);
+    };
+  }
+  const reading read{path, told, captured, notes};
+  std::optional<trace> out = read.in_pieces();
+  if (!out) {
+    out = as_a_whole(path, told, read);
+  }
+  if (options.progress) {
+    const std::uint64_t size = input::stream{path}.file_size();
+    options.progress(size, size);
+  }
+  return std::move(*out);
 }
 
 }  // namespace pytorch

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The memory that CUPTI writes records into.
+#ifndef VARVE_CUDA_CUPTI_BUFFERS_HPP
+#define VARVE_CUDA_CUPTI_BUFFERS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace varve::cupti {
+
+/// A bounded number of buffers, used again and again. Thread safe. CUPTI asks for one on the engine's thread:
+/// so take() hands out what is there already, and only when that has run short makes more.
+class buffer_pool {
+ public:
+  static constexpr std::size_t spare_bytes = std::size_t{64} << 10U;
+  static constexpr std::size_t most_spares = 16;
+
+  struct piece {
+    std::uint8_t* data = nullptr;
+    std::size_t size = 0;
+  };
+
+  /// For `most` buffers of `bytes` each, 8-aligned, of which `ready` are there at once. What is lent stays
+  /// lent.
+  void open(std::size_t bytes, std::size_t most, std::size_t ready) noexcept;
+  /// A buffer; when all are lent a small spare one; when all of these are too, nothing.
+  piece take() noexcept;
+  void give(std::uint8_t* data) noexcept;
+  /// Makes buffers so that a few are free, as far as `most` allows. Not to be called on an engine's thread.
+  void refill() noexcept;
+  /// Frees what is not lent, and the rest when it is given back.
+  void close() noexcept;
+
+  /// How often there was no buffer, since open().
+  [[nodiscard]] std::uint64_t refused() const noexcept;
+  [[nodiscard]] std::size_t lent() const noexcept;
+
+ private:
+  struct loan {
+    std::uint8_t* data;
+    std::uint32_t opening;
+    bool spare;
+  };
+  bool make(std::vector<std::uint8_t*>& into, std::size_t bytes) noexcept;
+
+  mutable std::mutex mutex_;
+  std::vector<std::uint8_t*> free_;
+  std::vector<std::uint8_t*> spares_;
+  std::vector<loan> lent_;
+  std::size_t bytes_ = 0;
+  std::size_t most_ = 0;
+  std::size_t made_ = 0;  // since open(), spares apart
+  std::uint64_t refused_ = 0;
+  std::uint32_t opening_ = 0;  // number of the last open()
+  bool open_ = false;
+};
+
+}  // namespace varve::cupti
+
+#endif  // VARVE_CUDA_CUPTI_BUFFERS_HPP

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What CUPTI calls: on the engine's threads around its calls, and on threads of its own with full buffers.
+// Nothing here throws, waits for a session, or calls CUPTI while it holds a lock.
+#include "cupti/collector.hpp"
+
+#include <varve/varve.h>
+
+#include "record/log.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace varve::cupti {
+
+namespace {
+
+/// The context that this thread's last call was made in.
+thread_local context_handle last_context __attribute__((tls_model("initial-exec"))) = nullptr;
+
+/// For libraries that crash where they are given no buffer: what lands in it is lost.
+alignas(64) std::uint8_t nowhere[buffer_pool::spare_bytes];
+
+bool a_session_records() noexcept { return (varve_load_state_() & VARVE_STATE_RECORDING) != 0; }
+
+}  // namespace
+
+void collector::called_back(void* self, callback_domain domain, std::uint32_t id, const void* data) noexcept {
+  auto& me = *static_cast<collector*>(self);
+  if (me.left_.load(std::memory_order_relaxed) || data == nullptr) {
+    return;
+  }
+  switch (domain) {
+    case callback_domain::runtime_api:
+    case callback_domain::driver_api:
+      me.on_call(domain, id, *static_cast<const callback_data*>(data));
+      break;
+    case callback_domain::resource:
+      me.on_resource(static_cast<resource_event>(id), *static_cast<const resource_data*>(data));
+      break;
+    default:
+      break;
+  }
+}
+
+void collector::on_call(callback_domain domain, std::uint32_t id, const callback_data& d) noexcept {
+  attachment& a = *attached_.load(std::memory_order_relaxed);
+  const std::uint8_t kind = a.kinds.of(domain, id);
+  if (kind == call_kinds::not_watched) {
+    return;
+  }
+  const std::uint32_t era = era_.load(std::memory_order_relaxed);
+  if (d.site == callback_site::enter) {
+    if (recording_.load(std::memory_order_relaxed) && a_session_records()) {
+      enter_call(kind, d.correlation_id, era);
+    }
+    return;
+  }
+  if ((kind & call_kinds::special) != 0 && d.function_return_value != nullptr &&
+      *static_cast<const int*>(d.function_return_value) == 0) {
+    switch (kind & call_kinds::special) {
+      case call_kinds::graph_update: {
+        struct update {  // how the parameters of all such functions begin
+          graph_exec_handle exec;
+          graph_handle graph;
+        };
+        if (d.function_params != nullptr) {
+          const auto& p = *static_cast<const update*>(d.function_params);
+          a.graphs.updated(p.exec, p.graph);
+        }
+        break;
+      }
+      case call_kinds::capture_begin:
+        captures_.fetch_add(1, std::memory_order_relaxed);
+        break;
+      default:
+        captures_.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
+  leave_call(era);
+  if (d.context != last_context && d.context != nullptr) {
+    last_context = d.context;
+    saw_context(d.context);
+  }
+}
+
+void collector::on_resource(resource_event what, const resource_data& d) noexcept {
+  if (what == resource_event::context_created) {
+    saw_context(d.context);
+  } else if (what == resource_event::context_destroy_starting) {
+    const std::lock_guard lock{contexts_mutex_};
+    contexts_.erase(std::remove(contexts_.begin(), contexts_.end(), d.context), contexts_.end());
+  } else if (d.descriptor != nullptr) {
+    attached_.load(std::memory_order_relaxed)
+        ->graphs.happened(what, *static_cast<const graph_data*>(d.descriptor), a_session_records());
+  }
+}
+
+void collector::saw_context(context_handle c) noexcept {
+  const std::lock_guard lock{contexts_mutex_};
+  if (c == nullptr || std::find(contexts_.begin(), contexts_.end(), c) != contexts_.end()) {
+    return;
+  }
+  try {
+    contexts_.push_back(c);
+  } catch (const std::bad_alloc&) {
+    // not waited for at the end: its last work may lack times
+  }
+}
+
+void collector::buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records) noexcept {
+  collector& me = the_collector();
+  const buffer_pool::piece piece = me.left_ ? buffer_pool::piece{} : me.pool_.take();
+  *buffer = piece.data;
+  *size = piece.size;
+  *records = 0;
+  // Before 12.9 a missing buffer is a crash.
+  if (piece.data == nullptr && me.attached_.load()->lib.version < cuda_12_9) {
+    *buffer = nowhere;
+    *size = sizeof nowhere;
+  }
+}
+
+void collector::buffer_completed(context_handle /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer,
+                                 std::size_t /*size*/, std::size_t valid) noexcept {
+  collector& me = the_collector();
+  if (me.left_ || buffer == nullptr || buffer == nowhere) {
+    return;
+  }
+  if (me.recording_ && valid != 0) {
+    me.attached_.load()->records.read(buffer, valid);
+    record::wake_reader();
+  }
+  me.pool_.give(buffer);
+}
+
+}  // namespace varve::cupti

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cupti/calls.hpp"
+
+#include "cupti/classify.hpp"
+
+#include "record/log.hpp"
+#include "record/registry.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace varve::cupti {
+
+namespace {
+
+/// The outermost call that is open on a thread. A call whose end was never told, since the session stopped in
+/// it, is forgotten in the next era.
+struct open_call {
+  std::uint32_t era = 0;
+  std::uint32_t depth = 0;
+  std::uint32_t correlation = 0;
+  bool recorded = false;
+  bool captured = false;
+  bool builds = false;  // graphs
+};
+
+std::uint8_t special_of(std::string_view name) noexcept {
+  const auto holds = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  return holds("GraphExecUpdate")      ? call_kinds::graph_update
+         : holds("StreamBeginCapture") ? call_kinds::capture_begin
+         : holds("StreamEndCapture")   ? call_kinds::capture_end
+                                       : std::uint8_t{0};
+}
+
+thread_local open_call this_call __attribute__((tls_model("initial-exec")));
+
+}  // namespace
+
+call_kinds::call_kinds(const library& lib) {
+  runtime_.fill(not_watched);
+  driver_.fill(not_watched);
+  learn(lib, callback_domain::runtime_api, runtime_);
+  learn(lib, callback_domain::driver_api, driver_);
+}
+
+void call_kinds::learn(const library& lib, callback_domain domain, std::array<std::uint8_t, most>& kinds) {
+  for (std::uint32_t id = 1; id < most; ++id) {
+    const char* name = nullptr;
+    if (lib.call.get_callback_name(domain, id, &name) != result::success || name == nullptr) {
+      continue;  // ids have gaps
+    }
+    if (std::string_view{name} == "INVALID") {
+      continue;
+    }
+    if (std::string_view{name}.find("EventQuery") != std::string_view::npos) {
+      continue;  // it never waits, and engines that poll with it call it all the time
+    }
+    const std::optional<call_kind> kind = classify(name);
+    if (!kind) {
+      unknown_.emplace_back(name);
+    } else if (*kind != call_kind::other) {
+      kinds[id] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(*kind) | special_of(name));
+    }
+  }
+}
+
+void enter_call(std::uint8_t kind, std::uint32_t correlation, std::uint32_t era) noexcept {
+  using namespace record;
+  open_call& c = this_call;
+  if (c.era != era) {
+    if (c.recorded && this_log != nullptr) {
+      this_log->append_kept(make_slot(event::call_end, now(), c.correlation));  // gives its slot back
+    }
+    c = {era, 0, 0, false, false, false};
+  }
+  thread_log* const log = this_log != nullptr ? this_log : registry.acquire();
+  if (c.depth++ != 0) {
+    // Inside another call: part of it, whichever of the two ids the records carry.
+    if (c.recorded && correlation != c.correlation) {
+      const slot s = make_slot(event::call_begin, c.correlation, call_alias | correlation);
+      static_cast<void>(log->append(&s, 1));
+    }
+    return;
+  }
+  const auto what = static_cast<call_kind>(kind & ~call_kinds::special);
+  c.correlation = correlation;
+  c.captured = false;
+  c.builds = what == call_kind::graph_build;
+  c.recorded = false;
+  if (log != nullptr) {
+    const slot s = make_slot(event::call_begin, now(), call_payload(what, correlation));
+    c.recorded = log->append(&s, 1, 1);
+  }
+}
+
+void leave_call(std::uint32_t era) noexcept {
+  using namespace record;
+  open_call& c = this_call;
+  if (c.era != era || c.depth == 0 || --c.depth != 0) {
+    return;
+  }
+  if (c.recorded && this_log != nullptr) {
+    c.recorded = false;
+    this_log->append_kept(
+        make_slot(event::call_end, now(), c.correlation | (c.captured ? call_captured : 0)));
+  }
+}
+
+void call_is_captured() noexcept {
+  if (this_call.depth != 0 && !this_call.builds) {
+    this_call.captured = true;
+  }
+}
+
+}  // namespace varve::cupti

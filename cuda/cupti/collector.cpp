@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The life of the collector; callbacks.cpp has what CUPTI calls.
+#include "cupti/collector.hpp"
+
+#include "cupti/explain.hpp"
+#include "driver/driver.hpp"
+
+#include "record/clock.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace varve {
+
+namespace cupti {
+
+namespace {
+
+constexpr std::size_t least_buffer = std::size_t{64} << 10U;
+constexpr std::size_t least_record = 88;  // bytes of what becomes an activity
+constexpr time_ns flush_interval = 500'000'000;
+
+struct wanted_records {
+  record_kind kind;
+  const char* name;
+};
+constexpr wanted_records all_records[] = {{record_kind::concurrent_kernel, "kernels"},
+                                          {record_kind::memcpy, "copies"},
+                                          {record_kind::memcpy_p2p, "copies between devices"},
+                                          {record_kind::memset, "sets"},
+                                          {record_kind::memory, "allocations"},
+                                          {record_kind::overhead, "CUPTI's overhead"}};
+constexpr wanted_records graph_records{record_kind::graph_trace, "whole graphs"};
+
+constexpr resource_event followed[] = {
+    resource_event::graph_node_created,          resource_event::graph_node_cloned,
+    resource_event::graph_exec_create_starting,  resource_event::graph_exec_created,
+    resource_event::graph_node_destroy_starting, resource_event::graph_destroy_starting,
+    resource_event::graph_exec_destroy_starting};
+
+std::string library_path(const gpu_options& options) {
+  if (!options.cupti_library.empty()) {
+    return options.cupti_library;
+  }
+  const char* const path = std::getenv("VARVE_CUPTI_LIBRARY");
+  return path != nullptr ? path : "";
+}
+
+}  // namespace
+
+collector& the_collector() noexcept {
+  static auto* const leaked = new collector;
+  return *leaked;
+}
+
+void collector::refuse(std::string why) noexcept { problem_ = std::move(why); }
+
+bool collector::attach(const std::string& path) {
+  if (subscriber_ != nullptr) {
+    return true;
+  }
+  // CUPTI without a driver answers every call with an error, slowly.
+  if (path.empty() && cuda::find_driver(true) == nullptr) {
+    refuse("no NVIDIA driver (libcuda.so.1) on this machine: no GPU is recorded; everything else is");
+    return false;
+  }
+  if (attached_.load() == nullptr) {
+    const load_result found = load(path);
+    if (found.loaded == nullptr) {
+      refuse(found.error);
+      return false;
+    }
+    attached_.store(new attachment{*found.loaded});
+  }
+  const library& lib = attached_.load()->lib;
+  const result answer = lib.call.subscribe(&subscriber_, &collector::called_back, this);
+  if (answer != result::success) {
+    subscriber_ = nullptr;
+    refuse(explain(answer, "cuptiSubscribe"));
+    return false;
+  }
+  lib.call.activity_register_callbacks(&collector::buffer_requested, &collector::buffer_completed);
+  follow_graphs(true);
+  enable_calls(false);
+  return true;
+}
+
+void collector::detach() noexcept {
+  attachment& a = *attached_.load();
+  follow_graphs(false);
+  a.lib.call.unsubscribe(subscriber_);
+  subscriber_ = nullptr;
+  a.graphs.clear();
+  captures_ = 0;
+  pool_.close();
+}
+
+void collector::follow_graphs(bool on) noexcept {
+  const library& lib = attached_.load()->lib;
+  for (const resource_event e : followed) {
+    lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
+                             static_cast<std::uint32_t>(e));
+  }
+  for (const resource_event e : {resource_event::context_created, resource_event::context_destroy_starting}) {
+    lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
+                             static_cast<std::uint32_t>(e));
+  }
+}
+
+/// Those of launching calls and the like; or only of those that graphs are followed by.
+void collector::enable_calls(bool all) noexcept {
+  const attachment& a = *attached_.load();
+  for (const callback_domain domain : {callback_domain::runtime_api, callback_domain::driver_api}) {
+    for (std::uint32_t id = 0; id < call_kinds::most; ++id) {
+      const std::uint8_t kind = a.kinds.of(domain, id);
+      if (kind != call_kinds::not_watched) {
+        const bool on = all || (kind & call_kinds::special) != 0;
+        a.lib.call.enable_callback(on ? 1 : 0, subscriber_, domain, id);
+      }
+    }
+  }
+}
+
+void collector::enable_records(bool on) noexcept {
+  const library& lib = attached_.load()->lib;
+  if (on == records_on_) {
+    return;
+  }
+  records_on_ = on;
+  switched_off_.clear();
+  const auto set = [&](const wanted_records& w) {
+    const result answer = on ? lib.call.activity_enable(w.kind) : lib.call.activity_disable(w.kind);
+    if (on && answer != result::success) {
+      switched_off_.push_back(std::string{w.name} + " (" + explain(answer, "cuptiActivityEnable") + ")");
+      return false;
+    }
+    return true;
+  };
+  for (const wanted_records& w : all_records) {
+    if (!set(w) && w.kind == record_kind::concurrent_kernel) {
+      refuse("no records of kernels: " + switched_off_.back());
+    }
+  }
+  if (options_.whole_graphs) {
+    set(graph_records);
+  }
+}
+
+// In a forked child nothing is locked, not even to look: who held the lock may not exist there.
+
+void collector::start(const gpu_options& options) noexcept {
+  if (left_) {
+    return;
+  }
+  const std::lock_guard lock{life_};
+  try {
+    problem_.clear();
+    note_.clear();
+    options_ = options;
+    options_.buffer_bytes = std::max(options.buffer_bytes & ~(record_alignment - 1), least_buffer);
+    options_.buffers = std::max<std::size_t>(options.buffers, 1);
+    if (!attach(library_path(options))) {
+      return;
+    }
+    attachment& a = *attached_.load();
+    a.records.open(options_.buffers * options_.buffer_bytes / least_record);
+    if (!records_on_) {
+      pool_.open(options_.buffer_bytes, options_.buffers, 2);
+    }
+    dropped_ = 0;
+    errors_ = 0;
+    ++era_;
+    last_flush_ = record::monotonic();
+    enable_records(true);
+    if (!problem_.empty()) {
+      enable_records(false);
+      if (!armed_) {
+        detach();
+      }
+      return;
+    }
+    enable_calls(true);
+    if (armed_kernels_) {
+      a.lib.call.activity_flush_all(0);  // what was before is thrown away
+    }
+    count_dropped();
+    dropped_ = 0;
+    recording_ = true;
+  } catch (const std::bad_alloc&) {
+    problem_.clear();  // there may be no memory for the text either
+    note_.clear();
+  }
+}
+
+void collector::stop() noexcept {
+  if (left_) {
+    return;
+  }
+  const std::lock_guard lock{life_};
+  if (!recording_) {
+    return;
+  }
+  const library& lib = attached_.load()->lib;
+  enable_calls(false);
+  wait_for_devices();
+  if (!armed_kernels_) {
+    enable_records(false);
+  }
+  lib.call.activity_flush_all(flush_forced);
+  count_dropped();
+  recording_ = false;
+  if (!armed_) {
+    detach();
+  }
+}
+
+// A call that waits for a device breaks a capture that is under way: then what still runs is lost rather.
+void collector::wait_for_devices() noexcept {
+  if (captures_ > 0) {
+    note_ =
+        "stopped during the capture of a graph, without waiting for the GPU: work that still ran has no end";
+    return;
+  }
+  const cuda::driver* const driver = cuda::find_driver(false);
+  if (driver == nullptr) {
+    return;
+  }
+  std::vector<context_handle> contexts;
+  {
+    const std::lock_guard lock{contexts_mutex_};
+    contexts = contexts_;
+  }
+  for (const context_handle c : contexts) {
+    if (!cuda::synchronize(*driver, reinterpret_cast<cuda::context>(c))) {
+      note_ = "a GPU context could not be waited for: its last work may lack times";
+    }
+  }
+}
+
+void collector::arm(bool kernels) noexcept {
+  if (left_) {
+    return;
+  }
+  const std::lock_guard lock{life_};
+  try {
+    if (!attach(library_path(options_))) {
+      return;
+    }
+    armed_ = true;
+    if (kernels && !records_on_) {
+      pool_.open(std::max(options_.buffer_bytes, least_buffer), std::max<std::size_t>(options_.buffers, 1),
+                 2);
+      enable_records(true);
+    }
+    armed_kernels_ = armed_kernels_ || kernels;
+  } catch (const std::bad_alloc&) {
+    // not armed: graphs captured from now on have no labels, which reports count
+  }
+}
+
+void collector::disarm() noexcept {
+  if (left_) {
+    return;
+  }
+  const std::lock_guard lock{life_};
+  if (!armed_) {
+    return;
+  }
+  armed_ = false;
+  armed_kernels_ = false;
+  if (!recording_ && subscriber_ != nullptr) {
+    enable_records(false);
+    attached_.load()->lib.call.activity_flush_all(flush_forced);
+    detach();
+  }
+}
+
+time_ns collector::now() const noexcept {
+  const attachment* const a = attached_.load();
+  std::uint64_t t = 0;
+  return a != nullptr && a->lib.call.get_timestamp(&t) == result::success ? static_cast<time_ns>(t)
+                                                                          : record::realtime();
+}
+
+void collector::poll() noexcept {
+  if (left_) {
+    return;
+  }
+  const std::unique_lock lock{life_, std::try_to_lock};
+  if (!lock || !recording_) {
+    return;
+  }
+  pool_.refill();
+  if (record::monotonic() - last_flush_ >= flush_interval) {
+    last_flush_ = record::monotonic();
+    attached_.load()->lib.call.activity_flush_all(0);
+    count_dropped();
+  }
+}
+
+void collector::count_dropped() noexcept {
+  std::size_t dropped = 0;
+  if (attached_.load()->lib.call.activity_get_num_dropped_records(nullptr, 0, &dropped) == result::success) {
+    dropped_ += dropped;
+  }
+}
+
+void collector::hand_over(trace& batch) noexcept {
+  if (attachment* const a = attached_.load(); a != nullptr && !left_) {
+    a->records.hand_over(batch);
+  }
+}
+
+void collector::leave_to_parent() noexcept {
+  // The parent's threads hold CUPTI's locks, and ours: nothing of them may be touched here any more.
+  left_ = true;
+  recording_ = false;
+}
+
+}  // namespace cupti
+
+namespace record {
+
+device_source::~device_source() = default;
+
+device_source& built_in_source() noexcept { return cupti::the_collector(); }
+
+}  // namespace record
+
+}  // namespace varve

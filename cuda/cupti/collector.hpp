@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The source of GPU records: CUPTI's callbacks and activity records, from arming or a session's start to its
+// end.
+#ifndef VARVE_CUDA_CUPTI_COLLECTOR_HPP
+#define VARVE_CUDA_CUPTI_COLLECTOR_HPP
+
+#include "cupti/buffers.hpp"
+#include "cupti/calls.hpp"
+#include "cupti/decode.hpp"
+#include "cupti/graphs.hpp"
+#include "cupti/library.hpp"
+
+#include "record/device_source.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve::cupti {
+
+/// There is one in a process, and it is never destroyed: CUPTI may call back until the very end.
+class collector final : public record::device_source {
+ public:
+  void arm(bool kernels) noexcept override;
+  void disarm() noexcept override;
+  void start(const gpu_options& options) noexcept override;
+  void stop() noexcept override;
+  [[nodiscard]] bool running() const noexcept override { return recording_.load(std::memory_order_relaxed); }
+  [[nodiscard]] time_ns now() const noexcept override;
+  void poll() noexcept override;
+  void hand_over(trace& batch) noexcept override;
+  [[nodiscard]] std::vector<device_info> devices() const override;
+  [[nodiscard]] std::vector<loss> losses() const override;
+  [[nodiscard]] time_ns own_overhead() const noexcept override;
+  [[nodiscard]] collector_status status() const override;
+  void leave_to_parent() noexcept override;
+
+ private:
+  /// What belongs to one loaded library.
+  struct attachment {
+    explicit attachment(const library& l) : lib{l}, kinds{l}, graphs{l}, records{l} {}
+    const library& lib;
+    call_kinds kinds;
+    graph_book graphs;
+    decoder records;
+  };
+
+  bool attach(const std::string& path);
+  void detach() noexcept;
+  void enable_calls(bool all) noexcept;
+  void enable_records(bool on) noexcept;
+  void follow_graphs(bool on) noexcept;
+  void wait_for_devices() noexcept;
+  void count_dropped() noexcept;
+  void refuse(std::string why) noexcept;
+
+  // What CUPTI calls.
+  static void called_back(void* self, callback_domain domain, std::uint32_t id, const void* data) noexcept;
+  static void buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records) noexcept;
+  static void buffer_completed(context_handle context, std::uint32_t stream, std::uint8_t* buffer,
+                               std::size_t size, std::size_t valid) noexcept;
+  void on_call(callback_domain domain, std::uint32_t id, const callback_data& d) noexcept;
+  void on_resource(resource_event what, const resource_data& d) noexcept;
+  void saw_context(context_handle c) noexcept;
+
+  mutable std::mutex life_;  // of start, stop, arm and poll; never taken in a callback
+  gpu_options options_;
+  std::atomic<attachment*> attached_{nullptr};  // once made it stays, leaked
+  subscriber_handle subscriber_ = nullptr;
+  std::string problem_;                    // why it does not run
+  std::vector<std::string> switched_off_;  // kinds of records that this library refuses
+  std::string note_;                       // of the last stop
+  bool armed_ = false;
+  bool armed_kernels_ = false;
+  bool records_on_ = false;
+  time_ns last_flush_ = 0;
+
+  buffer_pool pool_;
+  std::atomic<bool> recording_{false};
+  std::atomic<bool> left_{false};  // this is a forked child
+  std::atomic<std::uint32_t> era_{0};
+  std::atomic<std::int32_t> captures_{0};  // of streams, under way
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> errors_{0};  // that CUPTI told of in its callbacks
+
+  std::mutex contexts_mutex_;
+  std::vector<context_handle> contexts_;
+};
+
+/// The one.
+collector& the_collector() noexcept;
+
+}  // namespace varve::cupti
+
+#endif  // VARVE_CUDA_CUPTI_COLLECTOR_HPP

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cupti/decode.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace varve::cupti {
+
+namespace {
+
+constexpr std::size_t at_once = 512;  // records decoded under one lock
+
+time_ns time_of(std::uint64_t t) noexcept { return static_cast<time_ns>(t); }
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from, std::size_t begin) {
+  to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(begin), from.end());
+}
+
+}  // namespace
+
+// The library is asked where the record after this one lies; of a buffer's last one that tells nothing.
+result record_walk::learn(std::uint8_t* buffer, std::size_t valid, std::size_t at,
+                          std::size_t& size) noexcept {
+  std::uint8_t* next = buffer + at;
+  const result answer = lib_.call.activity_get_next_record(buffer, valid, &next);
+  size = answer == result::success && next > buffer + at ? static_cast<std::size_t>(next - (buffer + at)) : 0;
+  return answer;
+}
+
+std::size_t record_walk::next(std::uint8_t* buffer, std::size_t valid, std::size_t& at,
+                              const std::uint8_t** records, std::size_t most, ending& end) noexcept {
+  std::size_t count = 0;
+  end = ending::whole;
+  while (count < most && at < valid) {
+    const record_kind kind =
+        at + sizeof(record_kind) <= valid ? read(buffer + at, kind_of) : record_kind::invalid;
+    const auto number = static_cast<std::size_t>(kind);
+    const std::size_t least = size_of(kind, lib_.version);
+    std::size_t size = number < kinds ? sizes_[number].load(std::memory_order_relaxed) : 0;
+    if (size == 0) {
+      const result answer = learn(buffer, valid, at, size);
+      if (size == 0) {
+        const bool last = least != 0 && at + least <= valid;
+        end = last && answer == result::max_limit_reached ? ending::whole
+              : number == 0 || (least != 0 && !last)      ? ending::cut
+                                                          : ending::unknown_kind;
+        if (last) {
+          records[count++] = buffer + at;
+        }
+        at = valid;
+        break;
+      }
+      if (number < kinds) {
+        sizes_[number].store(static_cast<std::uint32_t>(size), std::memory_order_relaxed);
+      }
+    }
+    if (at + size > valid) {
+      end = ending::cut;
+      at = valid;
+      break;
+    }
+    if (least != 0 && size >= least) {
+      records[count++] = buffer + at;
+    }
+    at += size;
+  }
+  return count;
+}
+
+void decoder::open(std::size_t most) noexcept {
+  const std::lock_guard lock{mutex_};
+  waiting_ = {};
+  most_ = most;
+  counted_ = {};
+  names_ = {};
+  shapes_.clear();
+  nodes_.clear();
+  last_stream_index_ = narrow_none;
+}
+
+void decoder::read(std::uint8_t* buffer, std::size_t valid) noexcept {
+  const std::uint8_t* records[at_once];
+  std::size_t at = 0;
+  for (;;) {
+    record_walk::ending end = record_walk::ending::whole;
+    const std::size_t count = walk_.next(buffer, valid, at, records, at_once, end);
+    const std::lock_guard lock{mutex_};
+    for (std::size_t i = 0; i < count; ++i) {
+      try {
+        decode(records[i]);
+      } catch (const std::bad_alloc&) {
+        ++counted_.not_kept;
+      }
+    }
+    if (count < at_once) {  // the end
+      counted_.cut_buffers += end == record_walk::ending::cut ? 1U : 0U;
+      counted_.unknown_kinds += end == record_walk::ending::unknown_kind ? 1U : 0U;
+      return;
+    }
+  }
+}
+
+void decoder::hand_over(trace& batch) noexcept {
+  const std::lock_guard lock{mutex_};
+  try {
+    for (std::size_t i = batch.strings.size(); i < waiting_.strings.size(); ++i) {
+      batch.strings.intern(waiting_.strings[static_cast<std::uint32_t>(i)]);
+    }
+    append(batch.streams, waiting_.streams, batch.streams.size());
+    append(batch.shapes, waiting_.shapes, batch.shapes.size());
+    append(batch.bytes, waiting_.bytes, batch.bytes.size());
+    append(batch.graph_nodes, waiting_.graph_nodes, batch.graph_nodes.size());
+  } catch (const std::bad_alloc&) {
+    return;  // they wait for the next time
+  }
+  std::swap(batch.activities, waiting_.activities);
+  std::swap(batch.memory_events, waiting_.memory_events);
+}
+
+decoder::counts decoder::counted() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return counted_;
+}
+
+void decoder::decode(const std::uint8_t* record) {
+  switch (cupti::read(record, kind_of)) {
+    case record_kind::concurrent_kernel:
+    case record_kind::kernel:
+      add_kernel(record);
+      break;
+    case record_kind::memcpy:
+      add_copy(record);
+      break;
+    case record_kind::memcpy_p2p:
+      ++counted_.copies;
+      add({time_of(cupti::read(record, peer_copy::start)), time_of(cupti::read(record, peer_copy::end)),
+           cupti::read(record, peer_copy::correlation_id), name_of("Memcpy PtoP"),
+           node_of(cupti::read(record, peer_copy::graph_node_id)),
+           bytes_of(cupti::read(record, peer_copy::bytes)),
+           stream_of(cupti::read(record, peer_copy::device_id), cupti::read(record, peer_copy::context_id),
+                     cupti::read(record, peer_copy::stream_id)),
+           activity_kind::copy});
+      break;
+    case record_kind::memset:
+      ++counted_.sets;
+      counted_.device_launched += cupti::read(record, set::is_device_launched, lib_.version, std::uint8_t{0});
+      add({time_of(cupti::read(record, set::start)), time_of(cupti::read(record, set::end)),
+           cupti::read(record, set::correlation_id), name_of("Memset"),
+           node_of(cupti::read(record, set::graph_node_id)), bytes_of(cupti::read(record, set::bytes)),
+           stream_of(cupti::read(record, set::device_id), cupti::read(record, set::context_id),
+                     cupti::read(record, set::stream_id)),
+           activity_kind::set});
+      break;
+    case record_kind::graph_trace:
+      ++counted_.graphs;
+      add({time_of(cupti::read(record, graph_trace::start)), time_of(cupti::read(record, graph_trace::end)),
+           cupti::read(record, graph_trace::correlation_id), name_of("CUDA graph"), none, none,
+           stream_of(cupti::read(record, graph_trace::device_id),
+                     cupti::read(record, graph_trace::context_id),
+                     cupti::read(record, graph_trace::stream_id)),
+           activity_kind::graph});
+      break;
+    case record_kind::memory:
+      add_memory(record);
+      break;
+    case record_kind::overhead:
+      add_overhead(record);
+      break;
+    default:
+      break;
+  }
+}
+
+void decoder::add_kernel(const std::uint8_t* r) {
+  ++counted_.kernels;
+  counted_.device_launched += cupti::read(r, kernel::is_device_launched, lib_.version, std::uint8_t{0});
+  const auto size = [&](field<std::int32_t> f) { return static_cast<std::uint32_t>(cupti::read(r, f)); };
+  launch_shape shape;
+  shape.grid[0] = size(kernel::grid_x);
+  shape.grid[1] = size(kernel::grid_y);
+  shape.grid[2] = size(kernel::grid_z);
+  shape.block[0] = size(kernel::block_x);
+  shape.block[1] = size(kernel::block_y);
+  shape.block[2] = size(kernel::block_z);
+  shape.registers = cupti::read(r, kernel::registers_per_thread);
+  shape.static_shared_memory = size(kernel::static_shared_memory);
+  shape.dynamic_shared_memory = size(kernel::dynamic_shared_memory);
+  const auto [known, added] = shapes_.try_emplace(shape, static_cast<std::uint32_t>(waiting_.shapes.size()));
+  if (added) {
+    waiting_.shapes.push_back(shape);
+  }
+  add({time_of(cupti::read(r, kernel::start)), time_of(cupti::read(r, kernel::end)),
+       cupti::read(r, kernel::correlation_id), name_of(cupti::read(r, kernel::name)),
+       node_of(cupti::read(r, kernel::graph_node_id)), known->second,
+       stream_of(cupti::read(r, kernel::device_id), cupti::read(r, kernel::context_id),
+                 cupti::read(r, kernel::stream_id)),
+       activity_kind::kernel});
+}
+
+void decoder::add_copy(const std::uint8_t* r) {
+  // As torch and nsys name them.
+  static constexpr const char* names[] = {"Memcpy",      "Memcpy HtoD", "Memcpy DtoH", "Memcpy HtoA",
+                                          "Memcpy AtoH", "Memcpy AtoA", "Memcpy AtoD", "Memcpy DtoA",
+                                          "Memcpy DtoD", "Memcpy HtoH", "Memcpy PtoP"};
+  const auto direction = static_cast<std::size_t>(cupti::read(r, copy::direction));
+  ++counted_.copies;
+  counted_.device_launched += cupti::read(r, copy::is_device_launched, lib_.version, std::uint8_t{0});
+  add({time_of(cupti::read(r, copy::start)), time_of(cupti::read(r, copy::end)),
+       cupti::read(r, copy::correlation_id), name_of(names[direction < std::size(names) ? direction : 0]),
+       node_of(cupti::read(r, copy::graph_node_id)), bytes_of(cupti::read(r, copy::bytes)),
+       stream_of(cupti::read(r, copy::device_id), cupti::read(r, copy::context_id),
+                 cupti::read(r, copy::stream_id)),
+       activity_kind::copy});
+}
+
+void decoder::add_memory(const std::uint8_t* r) {
+  const memory_operation what = cupti::read(r, memory::operation);
+  const std::uint64_t bytes = cupti::read(r, memory::bytes);
+  if (what == memory_operation::invalid ||
+      bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    return;
+  }
+  const std::uint32_t kind = cupti::read(r, memory::kind);
+  const auto change = static_cast<std::int64_t>(bytes);
+  ++counted_.allocations;
+  if (waiting_.memory_events.size() >= most_) {
+    ++counted_.not_kept;
+    return;
+  }
+  waiting_.memory_events.push_back({time_of(cupti::read(r, memory::timestamp)),
+                                    what == memory_operation::allocation ? change : -change,
+                                    kind != memory_pageable && kind != memory_pinned});
+}
+
+void decoder::add_overhead(const std::uint8_t* r) {
+  const time_ns time = time_of(cupti::read(r, overhead::end)) - time_of(cupti::read(r, overhead::start));
+  switch (cupti::read(r, overhead::what)) {
+    case overhead_kind::runtime_triggered_module_loading:
+    case overhead_kind::lazy_function_loading:
+    case overhead_kind::driver_compiler:
+      counted_.loading += std::max<time_ns>(time, 0);
+      break;
+    case overhead_kind::command_buffer_full:
+      break;  // the engine's own wait
+    default:
+      counted_.overhead += std::max<time_ns>(time, 0);
+  }
+  std::free(cupti::read<void*>(r, overhead::data, lib_.version, nullptr));
+}
+
+void decoder::add(const activity& a) {
+  if (waiting_.activities.size() >= most_) {
+    ++counted_.not_kept;
+    return;
+  }
+  waiting_.add_activity(a);
+}
+
+// Texts come again at the same address mostly, and with another text there when a module was unloaded.
+std::uint32_t decoder::name_of(const char* text) {
+  if (text == nullptr) {
+    text = "";
+  }
+  known_name& known = names_[(reinterpret_cast<std::uintptr_t>(text) >> 3U) % names_.size()];
+  if (known.at != text || waiting_.strings[known.id] != text) {
+    known = {text, waiting_.strings.intern(text)};
+  }
+  return known.id;
+}
+
+std::uint32_t decoder::node_of(std::uint64_t id) {
+  if (id == 0) {
+    return none;
+  }
+  const auto [known, added] = nodes_.try_emplace(id, static_cast<std::uint32_t>(waiting_.graph_nodes.size()));
+  if (added) {
+    waiting_.graph_nodes.emplace_back().id = id;
+  }
+  return known->second;
+}
+
+std::uint16_t decoder::stream_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream) {
+  if (last_stream_index_ == narrow_none || last_stream_.device != device || last_stream_.context != context ||
+      last_stream_.stream != stream) {
+    last_stream_ = {device, context, stream};
+    last_stream_index_ = waiting_.intern_stream(last_stream_);
+  }
+  return last_stream_index_;
+}
+
+std::uint32_t decoder::bytes_of(std::uint64_t bytes) {
+  return bytes <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())
+             ? waiting_.intern_bytes(static_cast<std::int64_t>(bytes))
+             : none;
+}
+
+std::size_t decoder::shape_hash::operator()(const launch_shape& s) const noexcept {
+  std::uint64_t h = s.registers;
+  for (const std::uint32_t n : {s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2],
+                                s.static_shared_memory, s.dynamic_shared_memory}) {
+    h = (h ^ n) * 0x9E3779B97F4A7C15ULL;
+    h ^= h >> 32U;
+  }
+  return static_cast<std::size_t>(h);
+}
+
+bool decoder::shape_equal::operator()(const launch_shape& a, const launch_shape& b) const noexcept {
+  return std::equal(a.grid, a.grid + 3, b.grid) && std::equal(a.block, a.block + 3, b.block) &&
+         a.registers == b.registers && a.static_shared_memory == b.static_shared_memory &&
+         a.dynamic_shared_memory == b.dynamic_shared_memory;
+}
+
+}  // namespace varve::cupti

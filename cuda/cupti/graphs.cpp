@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cupti/graphs.hpp"
+
+#include "cupti/calls.hpp"
+
+#include "record/graph_labels.hpp"
+#include "record/log.hpp"
+#include "record/registry.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace varve::cupti {
+
+using record::labels_of_graphs;
+
+void graph_book::happened(resource_event what, const graph_data& d, bool recording) noexcept {
+  try {
+    switch (what) {
+      case resource_event::graph_node_created:
+        created(d);
+        break;
+      case resource_event::graph_node_cloned:
+        cloned(d);
+        break;
+      case resource_event::graph_exec_create_starting: {
+        const std::lock_guard lock{mutex_};
+        making_[std::this_thread::get_id()].clear();
+        break;
+      }
+      case resource_event::graph_exec_created:
+        exec_created(d);
+        break;
+      case resource_event::graph_node_destroy_starting:
+        node_gone(d, recording);
+        break;
+      case resource_event::graph_destroy_starting:
+        owner_gone(graphs_, id_of(d.graph), recording);
+        break;
+      case resource_event::graph_exec_destroy_starting:
+        owner_gone(execs_, id_of(d.graph_exec), recording);
+        break;
+      default:
+        break;
+    }
+  } catch (const std::bad_alloc&) {
+    // its nodes stay without labels, which reports count
+  }
+}
+
+void graph_book::created(const graph_data& d) {
+  call_is_captured();
+  const std::uint64_t id = id_of(d.node);
+  if (id == 0) {
+    return;
+  }
+  const std::uint32_t graph = id_of(d.graph);
+  if (record::this_log != nullptr && record::this_log->depth() != 0) {
+    labels_of_graphs().capture(id, *record::this_log);
+  }
+  const std::lock_guard lock{mutex_};
+  ++counted_.nodes;
+  add_to_graph(graph, id, d.node_type);
+}
+
+void graph_book::cloned(const graph_data& d) {
+  const std::uint64_t id = id_of(d.node);
+  const std::uint64_t from = id_of(d.original_node);
+  if (id == 0) {
+    return;
+  }
+  labels_of_graphs().copy(from, id);
+  const std::uint32_t graph = id_of(d.graph);
+  const std::lock_guard lock{mutex_};
+  if (const auto exec = making_.find(std::this_thread::get_id()); exec != making_.end()) {
+    const auto origin = graph_nodes_.find(from);
+    node n = origin != graph_nodes_.end() ? origin->second : node{};
+    n.id = id;
+    n.type = d.node_type;
+    exec->second.push_back(n);
+  } else {
+    add_to_graph(graph, id, d.node_type);
+  }
+}
+
+void graph_book::add_to_graph(std::uint32_t graph, std::uint64_t id, graph_node_type type) {
+  nodes& all = graphs_[graph];
+  const node n{id, graph, all.empty() ? 0 : all.back().order + 1, type};
+  all.push_back(n);
+  graph_nodes_[id] = n;
+}
+
+void graph_book::exec_created(const graph_data& d) {
+  const std::uint32_t exec = id_of(d.graph_exec);
+  const std::lock_guard lock{mutex_};
+  const auto found = making_.find(std::this_thread::get_id());
+  if (found == making_.end()) {
+    return;
+  }
+  nodes all = std::move(found->second);
+  making_.erase(found);
+  std::stable_sort(all.begin(), all.end(), [](const node& a, const node& b) { return a.order < b.order; });
+  execs_[exec] = std::move(all);
+}
+
+void graph_book::node_gone(const graph_data& d, bool recording) {
+  const std::uint64_t id = id_of(d.node);
+  const std::uint32_t graph = id_of(d.graph);
+  labels_of_graphs().destroy(id, recording);
+  const std::lock_guard lock{mutex_};
+  graph_nodes_.erase(id);
+  if (const auto owner = graphs_.find(graph); owner != graphs_.end()) {
+    nodes& all = owner->second;
+    all.erase(std::remove_if(all.begin(), all.end(), [&](const node& n) { return n.id == id; }), all.end());
+  }
+}
+
+void graph_book::owner_gone(std::unordered_map<std::uint32_t, nodes>& owners, std::uint32_t owner,
+                            bool recording) {
+  nodes gone;
+  {
+    const std::lock_guard lock{mutex_};
+    const auto found = owners.find(owner);
+    if (found == owners.end()) {
+      return;
+    }
+    gone = std::move(found->second);
+    owners.erase(found);
+    for (const node& n : gone) {
+      graph_nodes_.erase(n.id);
+    }
+  }
+  for (const node& n : gone) {
+    labels_of_graphs().destroy(n.id, recording);
+  }
+}
+
+// Node by node in the order of making, all of one graph and of the same types: else nothing says which is
+// which.
+bool graph_book::matches(const nodes& exec, const nodes& graph) noexcept {
+  return exec.size() == graph.size() &&
+         std::equal(exec.begin(), exec.end(), graph.begin(), [&](const node& a, const node& b) {
+           return a.type == b.type && a.source == exec.front().source && a.source != 0;
+         });
+}
+
+void graph_book::updated(graph_exec_handle exec, graph_handle graph) noexcept {
+  const std::uint32_t to = id_of(exec);
+  const std::uint32_t from = id_of(graph);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> same;
+  std::vector<std::uint64_t> stale;
+  try {
+    const std::lock_guard lock{mutex_};
+    ++counted_.updates;
+    const auto e = execs_.find(to);
+    const auto g = graphs_.find(from);
+    if (e == execs_.end()) {
+      return;  // older than arming: its nodes have no labels
+    }
+    const bool known = g != graphs_.end() && matches(e->second, g->second);
+    counted_.stale_updates += known ? 0U : 1U;
+    for (std::size_t i = 0; i < e->second.size(); ++i) {
+      if (known) {
+        same.emplace_back(g->second[i].id, e->second[i].id);
+      } else {
+        stale.push_back(e->second[i].id);
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  for (const auto& [source, target] : same) {
+    labels_of_graphs().copy(source, target);
+  }
+  for (const std::uint64_t n : stale) {
+    labels_of_graphs().mark_stale(n);
+  }
+}
+
+void graph_book::clear() noexcept {
+  const std::lock_guard lock{mutex_};
+  graphs_.clear();
+  execs_.clear();
+  making_.clear();
+  graph_nodes_.clear();
+  counted_ = {};
+}
+
+graph_book::counts graph_book::counted() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return counted_;
+}
+
+std::size_t graph_book::size() const noexcept {
+  const std::lock_guard lock{mutex_};
+  std::size_t all = graph_nodes_.size();
+  for (const auto& [id, exec] : execs_) {
+    all += exec.size();
+  }
+  return all;
+}
+
+std::uint64_t graph_book::id_of(graph_node_handle n) const noexcept {
+  std::uint64_t id = 0;
+  return n != nullptr && lib_.call.get_graph_node_id(n, &id) == result::success ? id : 0;
+}
+
+std::uint32_t graph_book::id_of(graph_handle g) const noexcept {
+  std::uint32_t id = 0;
+  return g != nullptr && lib_.call.get_graph_id != nullptr &&
+                 lib_.call.get_graph_id(g, &id) == result::success
+             ? id
+             : 0;
+}
+
+std::uint32_t graph_book::id_of(graph_exec_handle e) const noexcept {
+  std::uint32_t id = 0;
+  return e != nullptr && lib_.call.get_graph_exec_id != nullptr &&
+                 lib_.call.get_graph_exec_id(e, &id) == result::success
+             ? id
+             : 0;
+}
+
+}  // namespace varve::cupti

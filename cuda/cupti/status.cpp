@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What the collector says of itself.
+#include "cupti/collector.hpp"
+
+#include "driver/driver.hpp"
+
+#include <algorithm>
+
+namespace varve::cupti {
+
+namespace {
+
+void append(std::string& list, const std::string& text, const char* separator = ", ") {
+  list += (list.empty() ? "" : separator) + text;
+}
+
+std::string first_few(const std::vector<std::string>& all) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 5); ++i) {
+    append(out, all[i]);
+  }
+  return all.size() > 5 ? out + ", …" : out;
+}
+
+std::string milliseconds(time_ns t) { return std::to_string(t / 1'000'000) + " ms"; }
+
+}  // namespace
+
+std::vector<device_info> collector::devices() const {
+  const cuda::driver* const driver =
+      attached_.load() != nullptr && !left_ ? cuda::find_driver(false) : nullptr;
+  return driver != nullptr ? cuda::devices(*driver) : std::vector<device_info>{};
+}
+
+std::vector<loss> collector::losses() const {
+  std::vector<loss> out;
+  const attachment* const a = attached_.load();
+  if (a == nullptr || left_) {
+    return out;
+  }
+  const decoder::counts c = a->records.counted();
+  const auto lose = [&](std::uint64_t count, const char* what) {
+    if (count != 0) {
+      out.push_back({what, "cupti", count});
+    }
+  };
+  lose(dropped_, "activity records dropped by CUPTI (raise gpu_options::buffers or buffer_bytes)");
+  lose(pool_.refused(), "times that CUPTI got no buffer: its records are lost (raise gpu_options::buffers)");
+  lose(c.not_kept, "activity records not kept: decoded faster than they were taken over, or no memory");
+  lose(c.cut_buffers, "buffers of CUPTI that end within a record");
+  lose(c.unknown_kinds, "buffers of CUPTI with records of an unknown kind: the rest of them is lost");
+  lose(c.device_launched, "activities that a kernel launched on the device: they belong to no call");
+  return out;
+}
+
+time_ns collector::own_overhead() const noexcept {
+  const attachment* const a = attached_.load();
+  return a != nullptr && !left_ ? a->records.counted().overhead : 0;
+}
+
+collector_status collector::status() const {
+  collector_status out;
+  out.name = "cupti";
+  if (left_) {
+    out.state = collector_state::unavailable;
+    out.detail = "a forked child: the GPU stays with its parent; start the program anew (exec) to use one";
+    return out;
+  }
+  const std::lock_guard lock{life_};
+  const attachment* const a = attached_.load();
+  if (a != nullptr) {
+    out.version = version_text(a->lib.version);
+  }
+  if (!problem_.empty() || a == nullptr) {
+    out.state = collector_state::unavailable;
+    out.detail = !problem_.empty() ? problem_ : "not started";
+    return out;
+  }
+  out.state = recording_ ? collector_state::running : collector_state::stopped;
+  const decoder::counts c = a->records.counted();
+  out.detail = a->lib.path;
+  append(out.detail, "kernels " + std::to_string(c.kernels), ": ");
+  append(out.detail, "copies " + std::to_string(c.copies));
+  append(out.detail, "sets " + std::to_string(c.sets));
+  if (c.graphs != 0) {
+    append(out.detail, "whole graphs " + std::to_string(c.graphs));
+  }
+  append(out.detail, "allocations and releases " + std::to_string(c.allocations));
+  const graph_book::counts g = a->graphs.counted();
+  if (g.nodes != 0) {
+    append(out.detail, "graph nodes " + std::to_string(g.nodes));
+  }
+  if (g.updates != 0) {
+    append(out.detail, "graph updates " + std::to_string(g.updates) + " (" + std::to_string(g.stale_updates) +
+                           " not matched)");
+  }
+  if (c.loading != 0) {
+    append(out.detail, "modules and functions loaded at first use in " + milliseconds(c.loading), "; ");
+  }
+  if (!switched_off_.empty()) {
+    append(out.detail, "switched off: " + first_few(switched_off_), "; ");
+  }
+  if (!a->lib.missing.empty()) {
+    append(out.detail, "this libcupti lacks " + first_few(a->lib.missing), "; ");
+  }
+  if (!a->kinds.unknown().empty()) {
+    append(out.detail,
+           std::to_string(a->kinds.unknown().size()) +
+               " calls that this version of varve does not know are not recorded: " +
+               first_few(a->kinds.unknown()),
+           "; ");
+  }
+  if (!note_.empty()) {
+    append(out.detail, note_, "; ");
+  }
+  return out;
+}
+
+}  // namespace varve::cupti

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "driver/driver.hpp"
+
+#include <dlfcn.h>
+
+#include <mutex>
+
+namespace varve::cuda {
+
+namespace {
+
+constexpr int success = 0;
+
+// CUdevice_attribute, of cuda.h.
+constexpr int multiprocessor_count = 16;
+constexpr int capability_major = 75;
+constexpr int capability_minor = 76;
+
+template <class Function>
+void find(void* library, const char* name, Function& to) noexcept {
+  to = reinterpret_cast<Function>(::dlsym(library, name));
+}
+
+}  // namespace
+
+const driver* find_driver(bool load) noexcept {
+  static std::mutex mutex;
+  static driver found{};
+  static bool known = false;
+  const std::lock_guard lock{mutex};
+  if (!known) {
+    void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | (load ? 0 : RTLD_NOLOAD));
+    if (library == nullptr) {
+      return nullptr;
+    }
+    find(library, "cuDeviceGetCount", found.device_get_count);
+    find(library, "cuDeviceGet", found.device_get);
+    find(library, "cuDeviceGetName", found.device_get_name);
+    find(library, "cuDeviceGetAttribute", found.device_get_attribute);
+    find(library, "cuDeviceTotalMem_v2", found.device_total_memory);
+    find(library, "cuCtxPushCurrent_v2", found.context_push);
+    find(library, "cuCtxPopCurrent_v2", found.context_pop);
+    find(library, "cuCtxSynchronize", found.context_synchronize);
+    known = true;
+  }
+  return &found;
+}
+
+std::vector<device_info> devices(const driver& d) {
+  std::vector<device_info> out;
+  int count = 0;
+  if (d.device_get_count == nullptr || d.device_get == nullptr || d.device_get_count(&count) != success) {
+    return out;
+  }
+  const auto attribute = [&](int device, int which) {
+    int value = 0;
+    return d.device_get_attribute != nullptr && d.device_get_attribute(&value, which, device) == success
+               ? value
+               : 0;
+  };
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    int device = 0;
+    if (d.device_get(&device, ordinal) != success) {
+      continue;
+    }
+    device_info info;
+    info.id = static_cast<std::uint32_t>(ordinal);
+    char name[256] = {};
+    if (d.device_get_name != nullptr && d.device_get_name(name, sizeof name - 1, device) == success) {
+      info.name = name;
+    }
+    info.multiprocessors = attribute(device, multiprocessor_count);
+    info.compute_capability = attribute(device, capability_major) * 10 + attribute(device, capability_minor);
+    std::size_t bytes = 0;
+    if (d.device_total_memory != nullptr && d.device_total_memory(&bytes, device) == success) {
+      info.memory_bytes = static_cast<std::int64_t>(bytes);
+    }
+    out.push_back(std::move(info));
+  }
+  return out;
+}
+
+bool synchronize(const driver& d, context c) noexcept {
+  if (d.context_push == nullptr || d.context_pop == nullptr || d.context_synchronize == nullptr ||
+      d.context_push(c) != success) {
+    return false;
+  }
+  const bool done = d.context_synchronize() == success;
+  context popped = nullptr;
+  return d.context_pop(&popped) == success && done;
+}
+
+}  // namespace varve::cuda

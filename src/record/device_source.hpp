@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The built-in source of what devices did. It writes calls into the logs of the threads that make them, and
+// hands activities over in batches. Implemented in cuda/, which sees this interface and is seen by nobody.
+#ifndef VARVE_RECORD_DEVICE_SOURCE_HPP
+#define VARVE_RECORD_DEVICE_SOURCE_HPP
+
+#include <varve/session.hpp>
+#include <varve/trace.hpp>
+
+#include <vector>
+
+namespace varve::record {
+
+class device_source {
+ public:
+  virtual ~device_source();
+
+  /// Keeps the labels of graph nodes from now on, until disarm(); with `kernels` devices also make records
+  /// that are thrown away, so that a later start changes little.
+  virtual void arm(bool kernels) noexcept = 0;
+  virtual void disarm() noexcept = 0;
+
+  /// Begins to record. Where it cannot, status() says why.
+  virtual void start(const gpu_options& options) noexcept = 0;
+  /// Ends it, waits for the devices, and has their last records.
+  virtual void stop() noexcept = 0;
+  [[nodiscard]] virtual bool running() const noexcept = 0;
+  /// Nanoseconds on the clock of its records. Thread safe.
+  [[nodiscard]] virtual time_ns now() const noexcept = 0;
+
+  /// To be called now and then while it runs, without a lock: fetches what devices have done.
+  virtual void poll() noexcept = 0;
+  /// Moves the activities since the last call into `batch`, which is always the same one while a session
+  /// runs: its tables grow and its rows point into them; of graph nodes only the ids are set. Thread safe.
+  virtual void hand_over(trace& batch) noexcept = 0;
+
+  [[nodiscard]] virtual std::vector<device_info> devices() const = 0;
+  [[nodiscard]] virtual std::vector<loss> losses() const = 0;
+  /// Host time, in nanoseconds, that the source has cost the program so far, as far as it knows.
+  [[nodiscard]] virtual time_ns own_overhead() const noexcept = 0;
+  [[nodiscard]] virtual collector_status status() const = 0;
+
+  /// In a forked child: the devices stay with the parent.
+  virtual void leave_to_parent() noexcept = 0;
+};
+
+/// There is one, for as long as the process.
+device_source& built_in_source() noexcept;
+
+}  // namespace varve::record
+
+#endif  // VARVE_RECORD_DEVICE_SOURCE_HPP

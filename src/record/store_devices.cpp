@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Activities that come from a source of devices, in batches.
+#include "record/store.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace varve::record {
+
+namespace {
+
+/// Kernels are called as in their source.
+std::string demangled(std::string_view name) {
+  std::string text{name};
+  if (text.compare(0, 2, "_Z") != 0) {
+    return text;
+  }
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> plain{
+      abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), &std::free};
+  return plain != nullptr ? plain.get() : text;
+}
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+void store::take_over(trace& batch) {
+  for (std::size_t i = device_names_.size(); i < batch.strings.size(); ++i) {
+    device_names_.push_back(t_.strings.intern(demangled(batch.strings[static_cast<std::uint32_t>(i)])));
+  }
+  for (std::size_t i = device_streams_.size(); i < batch.streams.size(); ++i) {
+    device_streams_.push_back(t_.intern_stream(batch.streams[i]));
+  }
+  for (std::size_t i = device_shapes_.size(); i < batch.shapes.size(); ++i) {
+    device_shapes_.push_back(t_.intern_shape(batch.shapes[i]));
+  }
+  for (std::size_t i = device_bytes_.size(); i < batch.bytes.size(); ++i) {
+    device_bytes_.push_back(t_.intern_bytes(batch.bytes[i]));
+  }
+  for (std::size_t i = device_nodes_.size(); i < batch.graph_nodes.size(); ++i) {
+    device_nodes_.push_back(node_of(batch.graph_nodes[i].id));
+  }
+  activity_columns& to = device_activities_;
+  const activity_columns& from = batch.activities;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (!keep(bytes_of_activity)) {
+      continue;
+    }
+    const bool kernel = from.kind[i] == activity_kind::kernel;
+    to.begin.push_back(from.begin[i]);
+    to.end.push_back(from.end[i]);
+    to.correlation.push_back(from.correlation[i]);
+    to.name.push_back(device_names_[from.name[i]]);
+    to.node.push_back(from.node[i] != none ? device_nodes_[from.node[i]] : none);
+    to.detail.push_back(from.detail[i] == none ? none
+                        : kernel               ? device_shapes_[from.detail[i]]
+                                               : device_bytes_[from.detail[i]]);
+    to.stream.push_back(device_streams_[std::min<std::size_t>(from.stream[i], device_streams_.size() - 1)]);
+    to.kind.push_back(from.kind[i]);
+  }
+  for (auto* column : {&batch.activities.begin, &batch.activities.end}) {
+    column->clear();  // and keep their memory
+  }
+  for (auto* column : {&batch.activities.correlation, &batch.activities.name, &batch.activities.node,
+                       &batch.activities.detail}) {
+    column->clear();
+  }
+  batch.activities.stream.clear();
+  batch.activities.kind.clear();
+  for (const memory_event& m : batch.memory_events) {
+    if (keep(sizeof m)) {
+      t_.memory_events.push_back(m);
+    }
+  }
+  batch.memory_events.clear();
+}
+
+void store::add_devices(trace& t) const {
+  activity_columns& to = t.activities;
+  const activity_columns& from = device_activities_;
+  append(to.begin, from.begin);
+  append(to.end, from.end);
+  append(to.correlation, from.correlation);
+  append(to.name, from.name);
+  append(to.node, from.node);
+  append(to.detail, from.detail);
+  append(to.stream, from.stream);
+  append(to.kind, from.kind);
+  if (!aliases_.empty()) {
+    for (std::uint32_t& correlation : to.correlation) {
+      const auto outer = aliases_.find(correlation);
+      correlation = outer != aliases_.end() ? outer->second : correlation;
+    }
+  }
+  std::stable_sort(t.memory_events.begin(), t.memory_events.end(),
+                   [](const memory_event& a, const memory_event& b) { return a.at < b.at; });
+}
+
+}  // namespace varve::record

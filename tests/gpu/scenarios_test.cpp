@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Each scenario under a session: every kernel, copy and set is attributed to the layer that launched it.
+#include "gpu/session_test.hpp"
+
+namespace varve_gpu {
+
+void PrintTo(const scenario& s, std::ostream* out) { *out << s.name; }
+
+namespace {
+
+class gpu_scenario : public testing::TestWithParam<scenario> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_not(GetParam()); !reason.empty()) {
+      GTEST_SKIP() << reason;
+    }
+  }
+};
+
+TEST_P(gpu_scenario, runs_each_kernel_in_its_layer) {
+  marking_stage s;
+  s.prepare();
+  varve::session session;
+  ASSERT_TRUE(collects(session));
+  GetParam().play(s);
+  expect_all_attributed(varve::analyze(session.stop()), s.expected());
+}
+
+INSTANTIATE_TEST_SUITE_P(each, gpu_scenario, testing::ValuesIn(scenarios()),
+                         [](const auto& one) { return one.param.name; });
+
+class gpu_session : public on_gpu {};
+
+TEST_F(gpu_session, labels_graphs_that_were_captured_while_armed) {
+  marking_stage s;
+  s.prepare();
+  const stream on = make_stream();
+  ASSERT_TRUE(varve::arm());
+  const graph g = capture_layers(s, {0, 1, 1}, on.get());
+  const executable e = instantiate(g);
+  varve::session session;
+  ASSERT_TRUE(collects(session));
+  replay(s, e, count({0, 1, 1}), on.get());
+  check(cudaStreamSynchronize(on.get()));
+  const varve::report r = varve::analyze(session.stop());
+  varve::disarm();
+  expect_all_attributed(r, s.expected());
+}
+
+TEST_F(gpu_session, counts_graphs_that_are_older_than_it) {
+  marking_stage s;
+  s.prepare();
+  const stream on = make_stream();
+  const graph g = capture_layers(s, {0, 1, 1}, on.get());
+  const executable e = instantiate(g);
+  varve::session session;
+  ASSERT_TRUE(collects(session));
+  replay(s, e, count({0, 1, 1}), on.get());
+  check(cudaStreamSynchronize(on.get()));
+  const varve::report r = varve::analyze(session.stop());
+  SCOPED_TRACE(varve::to_table(r));
+  EXPECT_EQ(kernels_by_layer(r), counts{});
+  EXPECT_EQ(r.quality.unlabelled_nodes, 3);
+  ASSERT_EQ(r.phases.size(), 1U);
+  EXPECT_EQ(r.phases[0].total.kernels, 3);
+}
+
+TEST_F(gpu_session, may_follow_another) {
+  marking_stage s;
+  s.prepare();
+  const stream on = make_stream();
+  for (int round = 1; round <= 3; ++round) {
+    varve::session session;
+    ASSERT_TRUE(collects(session));
+    {
+      const in_pass p{s};
+      run_layers(s, {0, 1, 1}, on.get());
+    }
+    check(cudaStreamSynchronize(on.get()));
+    expect_all_attributed(varve::analyze(session.stop()), count({0, 1, 1}));
+  }
+}
+
+// Not on_gpu: its look for a device would initialise the runtime before the session starts.
+TEST(gpu_session_first, starts_before_cuda_does) {
+  varve::session session;
+  if (const std::string reason = why_no_device(); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  ASSERT_TRUE(collects(session));
+  marking_stage s;
+  s.prepare();
+  {
+    const in_pass p{s};
+    run_layers(s, {0, 1, 1}, nullptr);
+  }
+  check(cudaDeviceSynchronize());
+  expect_all_attributed(varve::analyze(session.stop()), count({0, 1, 1}));
+}
+
+}  // namespace
+}  // namespace varve_gpu

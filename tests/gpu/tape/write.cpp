@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include <cstring>
+#include <type_traits>
+
+#include "gpu/tape/fields.hpp"
+
+namespace varve_tape {
+namespace {
+
+constexpr char hexadecimal[] = "0123456789abcdef";
+
+void put_byte(std::string& out, unsigned char byte) {
+  out += hexadecimal[byte >> 4U];
+  out += hexadecimal[byte & 15U];
+}
+
+std::string value(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c > ' ' && c < 127 && c != '%') {
+      out += c;
+    } else {
+      out += '%';
+      put_byte(out, static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
+
+std::string value(const bytes& data) {
+  std::string out;
+  for (const std::byte b : data) {
+    put_byte(out, std::to_integer<unsigned char>(b));
+  }
+  return out;
+}
+
+template <class Number>
+requires std::is_arithmetic_v<Number> std::string value(Number number) { return std::to_string(number); }
+
+/// All fields that are not zero or empty.
+template <class Line>
+std::string fields(const Line& line) {
+  std::string out;
+  detail::each_field(line, [&out](const char* key, const auto& field) {
+    if (field != std::remove_cvref_t<decltype(field)>{}) {
+      out.append(" ").append(key).append("=").append(value(field));
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+std::string to_line(const header& head) { return detail::word_of<header>() + fields(head) + "\n"; }
+
+std::string to_lines(const event& e) {
+  const std::string when = " at=" + value(e.at) + " thread=" + value(e.thread);
+  return std::visit(
+      [&](const auto& what) {
+        using line = std::remove_cvref_t<decltype(what)>;
+        std::string out = detail::word_of<line>() + when + fields(what) + "\n";
+        if constexpr (std::is_same_v<line, buffer>) {
+          for (const record& r : what.records) {
+            out += detail::word_of<record>() + fields(r) + "\n";
+          }
+        }
+        return out;
+      },
+      e.what);
+}
+
+std::string finish_line(std::uint64_t left_out) { return "finish left_out=" + value(left_out) + "\n"; }
+
+std::string to_text(const tape& t) {
+  std::string out = to_line(t.head);
+  for (const event& e : t.events) {
+    out += to_lines(e);
+  }
+  return t.finished ? out + finish_line(t.left_out) : out;
+}
+
+bytes memory_of(const buffer& b) {
+  bytes out(b.size);
+  for (const record& r : b.records) {
+    std::memcpy(out.data() + r.offset, r.data.data(), r.data.size());
+    if (r.name_at != 0) {
+      const char* const name = r.name.c_str();
+      std::memcpy(out.data() + r.offset + r.name_at, &name, sizeof name);
+    }
+  }
+  return out;
+}
+
+}  // namespace varve_tape
