@@ -3,7 +3,7 @@
 //
 // What `varve run` and the library that it injects agree on. Each injected program image claims a number N
 // with the file "PID.N" in the run's folder (the program's name is in it), writes "PID.N.snapshot.json" now
-// and then and "PID.N.json" at its end, each under another name (".part") first.
+// and then and "PID.N.json" at its end, each under another name first.
 #ifndef VARVE_INJECT_VARIABLES_HPP
 #define VARVE_INJECT_VARIABLES_HPP
 

@@ -154,7 +154,7 @@ TEST_F(run, keeps_threads_apart) {
 TEST_F(run, counts_what_is_too_deep_and_stays_balanced) {
   EXPECT_EQ(run_engine("deep").code, 0);
   const varve::report r = report();
-  EXPECT_EQ(lost(r, "nested deeper"), 600U - 512U);
+  EXPECT_EQ(lost(r, "nested deeper than 512"), 600U - 512U);
   EXPECT_THAT(calls_of(r), Contains(Pair("(trace): after", 1)));
 }
 
@@ -173,6 +173,21 @@ TEST_F(run, writes_the_table_to_a_file) {
   EXPECT_THAT(content_of(table), HasSubstr("decode · 1 pass"));
   struct stat about {};
   ASSERT_EQ(::stat(table.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777U, 0600U);
+}
+
+TEST_F(run, writes_a_trace_of_each_process_that_varve_reads) {
+  const std::string trace = files.path("trace.json");
+  EXPECT_EQ(run_engine("fork", {"--trace", trace}).code, 0);
+  const std::vector<varve::report> both = reports();
+  ASSERT_THAT(both, SizeIs(2));
+  EXPECT_EQ(calls_of(varve::analyze(varve::read_pytorch(trace))), calls_of(both[0]));
+  const std::size_t number = both[1].source.find_first_of("0123456789");  // "nvtx_engine (process 12)"
+  const std::string childs =
+      files.path("trace." + std::to_string(std::stoi(both[1].source.substr(number))) + ".json");
+  EXPECT_EQ(calls_of(varve::analyze(varve::read_pytorch(childs))), (calls{{"(trace): child", 1}}));
+  struct stat about {};
+  ASSERT_EQ(::stat(childs.c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777U, 0600U);
 }
 
