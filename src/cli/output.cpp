@@ -19,6 +19,16 @@ namespace {
       number == EPIPE ? "" : name + ": cannot be written: " + std::generic_category().message(number)};
 }
 
+void write_all(int file, const std::string& name, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno != EINTR) {
+      fail(name, errno);
+    }
+    text.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+  }
+}
+
 }  // namespace
 
 output::output() : name_{"standard output"}, file_{STDOUT_FILENO} {}
@@ -44,15 +54,7 @@ output::~output() {
   }
 }
 
-void output::write(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(file_, text.data(), text.size());
-    if (n < 0 && errno != EINTR) {
-      fail(name_, errno);
-    }
-    text.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
-  }
-}
+void output::write(std::string_view text) { write_all(file_, name_, text); }
 
 void output::close() {
   if (::close(std::exchange(file_, -1)) != 0) {
@@ -72,5 +74,13 @@ output::int_type output::overflow(int_type c) {
 }
 
 void write_standard_output(std::string_view text) { output{}.write(text); }
+
+void write_standard_error(std::string_view text) { write_all(STDERR_FILENO, "standard error", text); }
+
+void write_file(const std::string& path, std::string_view text) {
+  output file{path};
+  file.write(text);
+  file.close();
+}
 
 }  // namespace varve::cli

@@ -44,6 +44,12 @@ class output : public std::streambuf {
 /// Writes to standard output at once. Throws output_error.
 void write_standard_output(std::string_view text);
 
+/// The same to standard error.
+void write_standard_error(std::string_view text);
+
+/// Writes a file that only its owner may read. Throws output_error.
+void write_file(const std::string& path, std::string_view text);
+
 }  // namespace varve::cli
 
 #endif  // VARVE_CLI_OUTPUT_HPP

@@ -8,6 +8,8 @@
 
 #include <varve/io.hpp>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -18,8 +20,6 @@
 #include <vector>
 
 namespace varve::cli {
-
-namespace {
 
 report read(const std::string& path, const report_arguments& asked) {
   const analyze_options& analysis = asked.analysis;
@@ -62,14 +62,16 @@ report read(const std::string& path, const report_arguments& asked) {
               "a trace with torch.profiler's export_chrome_trace()"};
 }
 
-table_options table_of(const report_arguments& asked) {
+table_options table_of(const report_arguments& asked, int stream) {
   table_options options = asked.table;
   const bool to_file = !asked.output.empty();
-  options.width = asked.width ? *asked.width : to_file ? 0 : terminal_width();
-  options.colour =
-      asked.colour == when::always || (asked.colour == when::automatic && !to_file && terminal_colours());
+  options.width = asked.width ? *asked.width : to_file ? 0 : terminal_width(stream);
+  options.colour = asked.colour == when::always ||
+                   (asked.colour == when::automatic && !to_file && terminal_colours(stream));
   return options;
 }
+
+namespace {
 
 /// Whether `work` on a file succeeded; where it did not, says why.
 template <class Work>
@@ -127,7 +129,7 @@ int run(const report_arguments& asked) {
   if (asked.json) {
     return run_json(asked);
   }
-  const table_options options = table_of(asked);
+  const table_options options = table_of(asked, STDOUT_FILENO);
   const bool several = asked.files.size() > 1;
   int code = success;
   bool first = true;
@@ -159,9 +161,7 @@ int run(const report_arguments& asked) {
     }
   }
   if (!collected.empty()) {
-    output file{asked.output};
-    file.write(collected);
-    file.close();
+    write_file(asked.output, collected);
   }
   return code;
 }
