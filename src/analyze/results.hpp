@@ -26,6 +26,7 @@ struct results {
   const row_table& rows;
   const pass_walls& walls;
   const sweep_result& sweep;
+  const spans_found& spans;
   const std::vector<std::uint32_t>& graph_rows;  ///< by graph launch: the layer that it was made in
 };
 

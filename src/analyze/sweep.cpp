@@ -215,7 +215,8 @@ void device_sweep::tail(const std::vector<std::uint32_t>& passes_by_begin) {
 }  // namespace
 
 sweep_result sweep_devices(const trace& t, const structure& s, const pass_walls& walls,
-                           const call_index& calls, const activity_table& activities, row_table& rows) {
+                           const call_index& calls, const activity_table& activities,
+                           const spans_found& spans, row_table& rows) {
   sweep_result result;
   result.parts.resize(rows.groups.size());
   result.kernel.resize(activities.size);
@@ -227,8 +228,10 @@ sweep_result sweep_devices(const trace& t, const structure& s, const pass_walls&
   std::sort(passes_by_begin.begin(), passes_by_begin.end(), [&](std::uint32_t a, std::uint32_t b) {
     return s.passes[a].begin != s.passes[b].begin ? s.passes[a].begin < s.passes[b].begin : a < b;
   });
-  const auto missing = missing_records(s, calls, activities, rows);
+  auto missing = missing_records(s, calls, activities, rows);
   for (std::size_t d = 0; d < activities.devices.size(); ++d) {
+    missing[d].insert(missing[d].end(), spans.by_device[d].begin(), spans.by_device[d].end());
+    unite(missing[d]);
     device_sweep sweep{t, s, walls, calls, activities, rows, missing[d], d, result.kernel};
     result.devices.push_back(sweep.run(passes_by_begin));
     for (std::size_t g = 0; g < rows.groups.size(); ++g) {

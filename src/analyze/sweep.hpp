@@ -8,6 +8,7 @@
 
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
+#include "analyze/event_spans.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/wall.hpp"
 
@@ -34,7 +35,7 @@ struct sweep_result {
 
 [[nodiscard]] sweep_result sweep_devices(const trace& t, const structure& s, const pass_walls& walls,
                                          const call_index& calls, const activity_table& activities,
-                                         row_table& rows);
+                                         const spans_found& spans, row_table& rows);
 
 }  // namespace analysis
 }  // namespace v0
