@@ -76,18 +76,24 @@ void event_spans::stop() noexcept {
 
 /// Returns whether anything is still pending.
 bool event_spans::collect(const driver& d) noexcept {
+  {
+    const std::lock_guard lock{mutex_};
+    if (pending_.empty()) {
+      return false;
+    }
+  }
+  const outside_captures guard{d};
+  if (guard.result() != success) {
+    return true;  // for another time
+  }
   std::vector<open_span> waiting;
   try {
     const std::lock_guard lock{mutex_};
     waiting = pending_;
     pending_.clear();
   } catch (const std::bad_alloc&) {
-    return true;  // for another time
+    return true;
   }
-  if (waiting.empty()) {
-    return false;
-  }
-  const outside_captures guard{d};
   std::sort(waiting.begin(), waiting.end(),
             [](const open_span& a, const open_span& b) { return a.in < b.in; });
   std::span rest{waiting};

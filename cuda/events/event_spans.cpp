@@ -165,6 +165,10 @@ void event_spans::begin(std::uint64_t pass, void* handle) noexcept {
     return;
   }
   const outside_captures guard{*d};
+  if (guard.result() != success) {
+    fail(guard.result());
+    return;
+  }
   context c = nullptr;
   if (!may_record(*d, span.on)) {
     return;

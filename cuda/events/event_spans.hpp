@@ -129,19 +129,20 @@ class event_spans final : public record::span_source {
 class outside_captures {
  public:
   explicit outside_captures(const driver& d) noexcept
-      : driver_{d}, changed_{driver_.exchange_capture_mode(&mode_) == success} {}
+      : driver_{d}, result_{driver_.exchange_capture_mode(&mode_)} {}
   outside_captures(const outside_captures&) = delete;
   outside_captures& operator=(const outside_captures&) = delete;
   ~outside_captures() {
-    if (changed_) {
+    if (result_ == success) {
       driver_.exchange_capture_mode(&mode_);
     }
   }
+  [[nodiscard]] int result() const noexcept { return result_; }
 
  private:
   const driver& driver_;
   int mode_ = relaxed_capture;
-  bool changed_;
+  int result_;
 };
 
 /// While it lives, `c` is the calling thread's context; unless the context is gone.
