@@ -22,15 +22,20 @@ constexpr unsigned drift_shift = 13;
 /// Times that an event on an idle stream is asked for before the device counts as busy.
 constexpr int most_queries = 2000;
 
-/// False where the driver gives no length.
-bool elapsed(const driver& d, event from, event to, time_ns& out) noexcept {
+/// Of CUresult, or `no_length` where the driver gives none.
+constexpr int no_length = -1;
+int elapsed(const driver& d, event from, event to, time_ns& out) noexcept {
   float milliseconds = 0;
   constexpr float most = 1e9F;  // eleven days
-  if (d.event_elapsed(&milliseconds, from, to) != success || !(milliseconds >= 0) || milliseconds > most) {
-    return false;
+  const int result = d.event_elapsed(&milliseconds, from, to);
+  if (result != success) {
+    return result;
+  }
+  if (!(milliseconds >= 0) || milliseconds > most) {
+    return no_length;
   }
   out = static_cast<time_ns>(static_cast<double>(milliseconds) * 1e6 + 0.5);
-  return true;
+  return success;
 }
 
 }  // namespace
@@ -196,8 +201,10 @@ bool event_spans::find_moment(const driver& d, timed_context& c, moment& best) n
 void event_spans::place(const driver& d, const open_span& span, const moment& m) noexcept {
   time_ns age = 0;
   time_ns length = 0;
-  if (!elapsed(d, span.begin, m.at, age) || !elapsed(d, span.begin, span.end, length)) {
-    fail(success);
+  int result = elapsed(d, span.begin, m.at, age);
+  result = result == success ? elapsed(d, span.begin, span.end, length) : result;
+  if (result != success) {
+    fail(result);
     return;
   }
   const time_ns error = m.error + resolution + (age >> drift_shift);
@@ -230,6 +237,9 @@ void event_spans::release(const driver& d) noexcept {
     pending_.clear();
     all.swap(contexts_);
     events_ = 0;
+  }
+  if (all.empty()) {
+    return;
   }
   const outside_captures guard{d};
   for (const timed_context& c : all) {

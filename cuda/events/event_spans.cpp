@@ -307,10 +307,10 @@ std::vector<loss> event_spans::losses() const {
       out.push_back({what, "cuda events", count});
     }
   };
-  lose(without_driver_, "passes without a GPU span: no CUDA driver (12.0 or later) is loaded");
+  lose(without_driver_, "passes without a GPU span: no CUDA driver that times events is loaded");
   lose(capturing_, "passes without a GPU span: their stream, or one that it waits for, was being captured");
   lose(exhausted_, "passes without a GPU span: more were under way at once than are measured");
-  lose(failed_, "passes without a GPU span: the CUDA driver refused an event (last with error " +
+  lose(failed_, "passes without a GPU span: the CUDA driver refused an event, or its time (last with error " +
                     std::to_string(last_failure_) + ")");
   lose(unfinished_, "passes without a GPU span: they had not ended when the session stopped");
   lose(abandoned_, "passes without a GPU span: their thread ended in them");

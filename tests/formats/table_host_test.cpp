@@ -90,26 +90,28 @@ varve::report report_with_spans() {
 }
 
 TEST(table_of_event_spans, calls_them_spans_and_gives_layers_the_hosts_time) {
-  EXPECT_EQ(to_table(report_with_spans()),
-            "session\n"
-            "\n"
-            "decode · 2 passes\n"
-            "  step     mean 2.25 µs · p50 1.00 µs · p95 3.50 µs\n"
-            "  GPU      span mean 1.50 µs · p50 1.00 µs · p95 2.00 µs · between CUDA events, kernels inside "
-            "are not known\n"
-            "  slowest  mlp 75.0 % · attention 25.0 %\n"
-            "\n"
-            "layer      calls  host time      %  cum %      avg\n"
-            "──────────────────────────────────────────────────\n"
-            "mlp            2    3.00 µs   75.0   75.0  1.50 µs\n"
-            "attention      2    1.00 µs   25.0  100.0   500 ns\n"
-            "total               4.00 µs  100.0\n"
-            "\n"
-            "What the numbers rest on\n"
-            "  ! No work on a GPU was recorded, only 2 spans of passes between CUDA events: a span holds the "
-            "GPU's idle time too, "
-            "and what ran in it, in which layer, is not known. It counts as unrecorded. Times of layers are "
-            "the host's own.\n");
+  EXPECT_EQ(
+      to_table(report_with_spans()),
+      "session\n"
+      "\n"
+      "decode · 2 passes\n"
+      "  step     mean 2.25 µs · p50 1.00 µs · p95 3.50 µs\n"
+      "  GPU      span mean 1.50 µs · p50 1.00 µs · p95 2.00 µs · between CUDA events, kernels inside "
+      "are not known\n"
+      "  slowest  mlp 75.0 % · attention 25.0 %\n"
+      "\n"
+      "layer      calls  host time      %  cum %      avg\n"
+      "──────────────────────────────────────────────────\n"
+      "mlp            2    3.00 µs   75.0   75.0  1.50 µs\n"
+      "attention      2    1.00 µs   25.0  100.0   500 ns\n"
+      "total               4.00 µs  100.0\n"
+      "\n"
+      "What the numbers rest on\n"
+      "  ! No work on a GPU was recorded, only 2 spans of passes between CUDA events: a span holds the GPU's "
+      "idle time too, and\n"
+      "    what ran in it, in which layer, is not known. It counts as unrecorded. Times of layers are the "
+      "host's "
+      "own.\n");
 }
 
 TEST(table_of_event_spans, makes_no_ratio_of_them_and_says_of_how_many_passes_they_are) {

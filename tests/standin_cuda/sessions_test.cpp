@@ -11,9 +11,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <thread>
@@ -234,33 +231,6 @@ TEST_F(event_sessions, count_passes_that_are_open_at_the_stop_or_at_the_end_of_t
   EXPECT_EQ(lost(t, "their thread ended in them"), 1U);
   EXPECT_EQ(lost(t, "had not ended when the session stopped"), 1U);
   EXPECT_THAT(t.event_spans, IsEmpty());
-}
-
-TEST_F(event_sessions, of_a_forked_child_leave_the_driver_alone) {
-  varve::session session{options()};
-  {
-    varve::phase before{varve::decode};
-    before.stream(stream);
-    work(1'000);
-  }
-  const pid_t child = fork();
-  if (child == 0) {
-    const std::size_t calls = standin_cuda::calls();
-    {
-      varve::session own{options()};
-      {
-        varve::phase pass{varve::decode};
-        pass.stream(stream);
-      }
-      static_cast<void>(own.stop());
-    }
-    _exit(standin_cuda::calls() == calls ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_EQ(session.stop().event_spans.size(), 1U);
 }
 
 }  // namespace
