@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <new>
 #include <thread>
 #include <utility>
@@ -34,7 +35,7 @@ int elapsed(const driver& d, event from, event to, time_ns& out) noexcept {
   if (!(milliseconds >= 0) || milliseconds > most) {
     return no_length;
   }
-  out = static_cast<time_ns>(static_cast<double>(milliseconds) * 1e6 + 0.5);
+  out = std::llround(static_cast<double>(milliseconds) * 1e6);
   return success;
 }
 

@@ -282,6 +282,7 @@ std::vector<std::string> misuses() {
 
 using namespace standin_cuda;
 
+// NOLINTBEGIN(readability-identifier-naming): CUDA's names
 extern "C" {
 
 STANDIN_EXPORT int cuDeviceGetCount(int* count) {
@@ -507,3 +508,4 @@ STANDIN_EXPORT int cuEventElapsedTime(float* milliseconds, handle from, handle t
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -472,7 +472,7 @@ TEST_F(event_span_source, takes_passes_of_many_threads_while_it_is_polled_and_st
       set_current(context);
       const handle own = create_stream();
       for (int i = 0; i < passes; ++i) {
-        const auto token = static_cast<std::uint64_t>(t * passes + i + 1);
+        const auto token = static_cast<std::uint64_t>(t) * passes + static_cast<std::uint64_t>(i) + 1;
         source.begin(token, own);
         launch(own, 10);
         source.end(token);
@@ -492,7 +492,7 @@ TEST_F(event_span_source, takes_passes_of_many_threads_while_it_is_polled_and_st
   for (const varve::loss& l : source.losses()) {
     known += l.count;
   }
-  EXPECT_EQ(known, static_cast<std::uint64_t>(threads * passes));
+  EXPECT_EQ(known, std::uint64_t{threads} * passes);
   EXPECT_EQ(events_alive(), 0U);
   EXPECT_THAT(source.status().detail, HasSubstr("of 1600 streams"));
 }

@@ -19,7 +19,6 @@ namespace {
 
 using standin_cuda::handle;
 using testing::AllOf;
-using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
