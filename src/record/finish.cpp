@@ -26,6 +26,7 @@ void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) cons
   close(t, end);
   convert(t, clock);
   add_devices(t);
+  add_spans(t, clock);
   t.begin = clock(begin_);
   t.end = clock(end);
   share_captured_work(t, node_ranges_);

@@ -7,6 +7,7 @@
 #include "record/names.hpp"
 #include "record/nvtx.hpp"
 #include "record/registry.hpp"
+#include "record/span_source.hpp"
 #include "record/store.hpp"
 
 #include <dlfcn.h>
@@ -36,7 +37,8 @@ struct process_state {
   device_source* devices = nullptr;   // that records too
   std::vector<clock_anchor> anchors;  // of its clock, while it does
   time_ns anchor_interval = 0;
-  trace batch;  // of what it hands over
+  trace batch;         // of what it hands over
+  bool spans = false;  // the source of spans records too
 
   std::mutex window;   // taken after `mutex`, where both are; never held for long
   clock_anchor ended;  // its ticks are UINT64_MAX while the window is open
@@ -81,8 +83,23 @@ void in_child() noexcept {
   p.parents_records = p.records.release();
   p.parents_reader = p.reader.release();
   p.devices = nullptr;
+  p.spans = false;
   after_fork();
   built_in_source().leave_to_parent();
+  built_in_spans().leave_to_parent();
+}
+
+// Under the lock: what the devices did.
+void take_over(process_state& p) {
+  if (p.devices != nullptr) {
+    p.devices->hand_over(p.batch);
+    p.records->take_over(p.batch);
+  }
+  if (p.spans) {
+    std::vector<device_span> spans;
+    built_in_spans().hand_over(spans);
+    p.records->take_over(spans);
+  }
 }
 
 // Under the lock: reads what the logs hold so far, and nothing of after the window.
@@ -93,10 +110,7 @@ void drain_so_far(process_state& p) {
     until = std::min(now(), p.ended.ticks);
   }
   p.records->drain(until);
-  if (p.devices != nullptr) {
-    p.devices->hand_over(p.batch);
-    p.records->take_over(p.batch);
-  }
+  take_over(p);
 }
 
 time_ns device_time() noexcept { return built_in_source().now(); }
@@ -142,6 +156,7 @@ void read_logs() {
       p.woken = false;
     }
     built_in_source().poll();
+    built_in_spans().poll();
     const std::lock_guard lock{p.mutex};
     if (p.records) {
       drain_so_far(p);
@@ -249,6 +264,9 @@ namespace {
 void tell_clock(const process_state& p, trace& t) {
   const clock_course course = course_of(p.anchors);
   t.clock_error = course.error;
+  if (p.spans) {
+    t.clock_error = std::max(t.clock_error, built_in_spans().error());
+  }
   if (course.steps != 0) {
     t.lose("steps of the system's clock, the largest of " + std::to_string(course.furthest / 1000) +
                " us: times on host and device may be off by that for up to a second before",
@@ -273,6 +291,7 @@ struct clean_up {
   ~clean_up() {
     p.records.reset();
     p.devices = nullptr;
+    p.spans = false;
     p.batch = {};
     p.anchors.clear();
     pool.close();
@@ -321,6 +340,12 @@ void record_devices() noexcept {
   p.anchors.assign(1, read_anchor(device_time));
 }
 
+void record_spans() noexcept {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  p.spans = true;
+}
+
 void close_window() noexcept {
   process_state& p = process();
   const std::lock_guard lock{p.window};
@@ -340,10 +365,7 @@ recorded stop_recording(bool keep) {
   p.clock = mapping_until(p, p.ended);
   if (keep) {
     p.records->drain(p.ended.ticks, true);
-    if (p.devices != nullptr) {
-      p.devices->hand_over(p.batch);
-      p.records->take_over(p.batch);
-    }
+    take_over(p);
     out.count = p.records->records();
     out.records = p.records->take(p.clock, p.ended.ticks);
     tell_clock(p, out.records);
@@ -357,10 +379,7 @@ recorded copy_recording() {
   const clock_anchor now = read_anchor();
   add_anchor(p, true);
   p.records->drain(now.ticks);
-  if (p.devices != nullptr) {
-    p.devices->hand_over(p.batch);
-    p.records->take_over(p.batch);
-  }
+  take_over(p);
   recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
   tell_clock(p, out.records);
   return out;

@@ -9,6 +9,7 @@
 
 #include "record/log.hpp"
 #include "record/registry.hpp"
+#include "record/span_source.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -45,6 +46,8 @@ class store {
   /// Takes the activities that a source of devices has handed over, with those rows of its tables that are
   /// new. `batch` keeps the tables.
   void take_over(trace& batch);
+  /// The same of spans.
+  void take_over(const std::vector<device_span>& spans);
   /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
   /// so.
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
@@ -119,6 +122,7 @@ class store {
   void close(trace& t, std::uint64_t end) const;
   void convert(trace& t, const clock_mapping& clock) const;
   void add_devices(trace& t) const;
+  void add_spans(trace& t, const clock_mapping& clock) const;
   static void share_captured_work(trace& t, const std::vector<std::uint32_t>& node_ranges);
 
   std::uint64_t epoch_;
@@ -140,6 +144,11 @@ class store {
   std::vector<std::uint32_t> device_bytes_;
   std::vector<std::uint32_t> device_nodes_;
   std::vector<std::uint16_t> device_streams_;
+  struct kept_span {
+    std::uint64_t ticks;
+    event_span span;  // from that moment
+  };
+  std::vector<kept_span> spans_;
   std::vector<std::uint32_t> node_ranges_;  // that each node was captured in
   std::unordered_map<std::uint64_t, request_state> requests_;
   std::unordered_map<std::uint64_t, std::uint64_t>

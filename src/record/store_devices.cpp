@@ -77,6 +77,22 @@ void store::take_over(trace& batch) {
   batch.memory_events.clear();
 }
 
+void store::take_over(const std::vector<device_span>& spans) {
+  for (const device_span& s : spans) {
+    const std::uint32_t pass = range_of(s.pass);
+    if (pass != none && keep(sizeof(kept_span))) {
+      spans_.push_back({s.ticks, {s.begin, s.end, pass, t_.intern_stream(s.stream)}});
+    }
+  }
+}
+
+void store::add_spans(trace& t, const clock_mapping& clock) const {
+  for (const kept_span& s : spans_) {
+    const time_ns moment = clock(s.ticks);
+    t.event_spans.push_back({moment + s.span.begin, moment + s.span.end, s.span.range, s.span.stream});
+  }
+}
+
 void store::add_devices(trace& t) const {
   activity_columns& to = t.activities;
   const activity_columns& from = device_activities_;

@@ -108,7 +108,9 @@ class trace_dumper {
     for (std::size_t i = 0; i < a.size(); ++i) {
       line("activity", a.begin[i], a.end[i], a.correlation[i], name(a.name[i]), a.node[i], a.stream[i],
            a.kind[i], t_.operator_of_activity.empty() ? 0 : t_.operator_of_activity[i],
-           t_.range_of_activity.empty() ? 0 : t_.range_of_activity[i]);
+           t_.range_of_activity.empty()      ? 0
+           : i < t_.range_of_activity.size() ? t_.range_of_activity[i]
+                                             : varve::none);
       if (a.detail[i] == varve::none) {
         line("no detail");
       } else if (a.kind[i] == varve::activity_kind::kernel) {
