@@ -84,6 +84,7 @@ bool collector::attach(const std::string& path) {
     return false;
   }
   lib.call.activity_register_callbacks(&collector::buffer_requested, &collector::buffer_completed);
+  attached_.load()->graphs.reset_counts();
   follow_graphs(true);
   enable_calls(false);
   return true;
@@ -96,6 +97,10 @@ void collector::detach() noexcept {
   subscriber_ = nullptr;
   a.graphs.clear();
   captures_ = 0;
+  {
+    const std::lock_guard lock{contexts_mutex_};
+    contexts_.clear();  // nobody tells when they end; those that still work are seen again
+  }
   pool_.close();
 }
 
@@ -145,8 +150,19 @@ void collector::enable_records(bool on) noexcept {
       refuse("no records of kernels: " + switched_off_.back());
     }
   }
-  if (options_.whole_graphs) {
-    set(graph_records);
+}
+
+void collector::enable_whole_graphs(bool on) {
+  if (on == whole_graphs_on_) {
+    return;
+  }
+  const library& lib = attached_.load()->lib;
+  const result answer =
+      on ? lib.call.activity_enable(graph_records.kind) : lib.call.activity_disable(graph_records.kind);
+  whole_graphs_on_ = on && answer == result::success;
+  if (on && answer != result::success) {
+    switched_off_.push_back(std::string{graph_records.name} + " (" + explain(answer, "cuptiActivityEnable") +
+                            ")");
   }
 }
 
@@ -168,9 +184,7 @@ void collector::start(const gpu_options& options) noexcept {
     }
     attachment& a = *attached_.load();
     a.records.open(options_.buffers * options_.buffer_bytes / least_record);
-    if (!records_on_) {
-      pool_.open(options_.buffer_bytes, options_.buffers, 2);
-    }
+    pool_.open(options_.buffer_bytes, options_.buffers, 2);
     dropped_ = 0;
     errors_ = 0;
     ++era_;
@@ -183,6 +197,7 @@ void collector::start(const gpu_options& options) noexcept {
       }
       return;
     }
+    enable_whole_graphs(options_.whole_graphs);
     enable_calls(true);
     if (armed_kernels_) {
       a.lib.call.activity_flush_all(0);  // what was before is thrown away
@@ -206,10 +221,11 @@ void collector::stop() noexcept {
   }
   const library& lib = attached_.load()->lib;
   enable_calls(false);
-  wait_for_devices();
+  enable_whole_graphs(false);
   if (!armed_kernels_) {
     enable_records(false);
   }
+  wait_for_devices();
   lib.call.activity_flush_all(flush_forced);
   count_dropped();
   recording_ = false;
@@ -316,8 +332,13 @@ void collector::hand_over(trace& batch) noexcept {
 }
 
 void collector::leave_to_parent() noexcept {
-  // The parent's threads hold CUPTI's locks, and ours: nothing of them may be touched here any more.
-  left_ = true;
+  // Where CUPTI is in use the parent's threads hold its locks, and ours: nothing of them may be touched here
+  // any more. Where it is not, this process may use it as any other.
+  const bool starting = !life_.try_lock();
+  if (!starting) {
+    life_.unlock();
+  }
+  left_ = left_ || starting || attached_.load() != nullptr;
   recording_ = false;
 }
 

@@ -55,6 +55,7 @@ class collector final : public record::device_source {
   void detach() noexcept;
   void enable_calls(bool all) noexcept;
   void enable_records(bool on) noexcept;
+  void enable_whole_graphs(bool on);
   void follow_graphs(bool on) noexcept;
   void wait_for_devices() noexcept;
   void count_dropped() noexcept;
@@ -79,6 +80,7 @@ class collector final : public record::device_source {
   bool armed_ = false;
   bool armed_kernels_ = false;
   bool records_on_ = false;
+  bool whole_graphs_on_ = false;
   time_ns last_flush_ = 0;
 
   buffer_pool pool_;

@@ -90,7 +90,8 @@ collector_status collector::status() const {
   append(out.detail, "allocations and releases " + std::to_string(c.allocations));
   const graph_book::counts g = a->graphs.counted();
   if (g.nodes != 0) {
-    append(out.detail, "graph nodes " + std::to_string(g.nodes));
+    append(out.detail, "graph nodes " + std::to_string(g.nodes) + " (" + std::to_string(a->graphs.size()) +
+                           " in graphs and executables that are alive)");
   }
   if (g.updates != 0) {
     append(out.detail, "graph updates " + std::to_string(g.updates) + " (" + std::to_string(g.stale_updates) +

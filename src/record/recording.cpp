@@ -82,6 +82,7 @@ void in_child() noexcept {
   p.parents_reader = p.reader.release();
   p.devices = nullptr;
   after_fork();
+  labels_of_graphs().end_reading();
   built_in_source().leave_to_parent();
 }
 
@@ -148,7 +149,7 @@ void read_logs() {
       add_anchor(p, false);
       if (const time_ns t = monotonic(); t - purged > purge_interval) {
         purged = t;
-        labels_of_graphs().purge(false);
+        labels_of_graphs().purge();
       }
     }
   }
@@ -268,7 +269,7 @@ struct clean_up {
     p.batch = {};
     p.anchors.clear();
     pool.close();
-    labels_of_graphs().purge();
+    labels_of_graphs().end_reading();
     if ((varve_load_state_() & VARVE_STATE_ARMED) == 0) {
       labels_of_graphs().clear();
     }
@@ -296,6 +297,7 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
     p.stopping = false;
     p.woken = false;
     p.reader = std::make_unique<std::thread>(read_logs);
+    labels_of_graphs().begin_reading();
     return marker_ns;
   } catch (...) {
     p.records.reset();

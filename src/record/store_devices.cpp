@@ -47,9 +47,6 @@ void store::take_over(trace& batch) {
   for (std::size_t i = device_bytes_.size(); i < batch.bytes.size(); ++i) {
     device_bytes_.push_back(t_.intern_bytes(batch.bytes[i]));
   }
-  for (std::size_t i = device_nodes_.size(); i < batch.graph_nodes.size(); ++i) {
-    device_nodes_.push_back(node_of(batch.graph_nodes[i].id));
-  }
   activity_columns& to = device_activities_;
   const activity_columns& from = batch.activities;
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -61,7 +58,8 @@ void store::take_over(trace& batch) {
     to.end.push_back(from.end[i]);
     to.correlation.push_back(from.correlation[i]);
     to.name.push_back(device_names_[from.name[i]]);
-    to.node.push_back(from.node[i] != none ? device_nodes_[from.node[i]] : none);
+    to.node.push_back(from.node[i] != none ? node_of(batch.graph_nodes[from.node[i]].id, from.correlation[i])
+                                           : none);
     to.detail.push_back(from.detail[i] == none ? none
                         : kernel               ? device_shapes_[from.detail[i]]
                                                : device_bytes_[from.detail[i]]);
