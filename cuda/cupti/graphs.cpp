@@ -72,17 +72,20 @@ void graph_book::cloned(const graph_data& d) {
     return;
   }
   labels_of_graphs().copy(from, id);
+  {
+    const std::lock_guard lock{mutex_};
+    if (const auto exec = making_.find(std::this_thread::get_id()); exec != making_.end()) {
+      const auto origin = graph_nodes_.find(from);
+      node n = origin != graph_nodes_.end() ? origin->second : node{};
+      n.id = id;
+      n.type = d.node_type;
+      exec->second.push_back(n);
+      return;
+    }
+  }
   const std::uint32_t graph = id_of(d.graph);
   const std::lock_guard lock{mutex_};
-  if (const auto exec = making_.find(std::this_thread::get_id()); exec != making_.end()) {
-    const auto origin = graph_nodes_.find(from);
-    node n = origin != graph_nodes_.end() ? origin->second : node{};
-    n.id = id;
-    n.type = d.node_type;
-    exec->second.push_back(n);
-  } else {
-    add_to_graph(graph, id, d.node_type);
-  }
+  add_to_graph(graph, id, d.node_type);
 }
 
 void graph_book::add_to_graph(std::uint32_t graph, std::uint64_t id, graph_node_type type) {

@@ -85,7 +85,8 @@ collector_status collector::status() const {
   append(out.detail, "copies " + std::to_string(c.copies));
   append(out.detail, "sets " + std::to_string(c.sets));
   if (c.graphs != 0) {
-    append(out.detail, "whole graphs " + std::to_string(c.graphs));
+    append(out.detail, "whole graphs " + std::to_string(c.graphs) +
+                           " (layers inside of graphs are not recorded: gpu_options::whole_graphs)");
   }
   append(out.detail, "allocations and releases " + std::to_string(c.allocations));
   const graph_book::counts g = a->graphs.counted();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <iterator>
+#include <list>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -41,7 +43,7 @@ struct labels_state {
   string_table strings;
   label_table paths;
   std::unordered_map<std::uint64_t, entry> nodes;
-  std::unordered_map<std::uint64_t, std::vector<entry>> former;  // versions, oldest first
+  std::unordered_map<std::uint64_t, std::list<entry>> former;  // versions, oldest first
   std::deque<leaving_entry> leaving;
   std::size_t aged = 0;  // of these, those from before the last purge
   std::size_t versions = 0;
@@ -67,9 +69,8 @@ void forget_next(labels_state& s) noexcept {
     s.nodes.erase(gone.node);
   }
   if (old != s.former.end()) {
-    const auto end = gone.whole ? old->second.end() : old->second.begin() + 1;
-    s.versions -= static_cast<std::size_t>(end - old->second.begin());
-    old->second.erase(old->second.begin(), end);
+    s.versions -= gone.whole ? old->second.size() : 1U;
+    old->second.erase(old->second.begin(), gone.whole ? old->second.end() : std::next(old->second.begin()));
     if (old->second.empty()) {
       s.former.erase(old);
     }
@@ -250,9 +251,9 @@ graph_labels::origin graph_labels::resolve(std::uint64_t node, std::uint32_t ver
     // Of one that is forgotten, the next is shown, and that it is not known to be the same.
     e.stale = true;
     if (const auto old = s.former.find(node); old != s.former.end()) {
-      const auto same = std::find_if(old->second.begin(), old->second.end(),
+      const auto same = std::find_if(old->second.rbegin(), old->second.rend(),
                                      [&](const entry& o) { return o.since == version; });
-      const bool kept = same != old->second.end();
+      const bool kept = same != old->second.rend();
       e = kept ? *same : old->second.front();
       e.stale = e.stale || !kept;
     }
