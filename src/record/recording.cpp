@@ -17,6 +17,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -81,6 +82,7 @@ void in_child() noexcept {
   p.parents_records = p.records.release();
   p.parents_reader = p.reader.release();
   p.devices = nullptr;
+  new (&p.wake) std::condition_variable;  // the parent's reader was in the old one, whose state is its
   after_fork();
   labels_of_graphs().end_reading();
   built_in_source().leave_to_parent();
@@ -166,7 +168,7 @@ void wake_reader() noexcept {
     }
     p.woken = true;
   }
-  p.wake.notify_all();  // a child inherits a waiter that never wakes
+  p.wake.notify_all();
 }
 
 clock_mapping session_clock() noexcept {
