@@ -7,9 +7,12 @@
 
 #include <varve/varve.h>
 
+#include "cupti/explain.hpp"
+
 #include "record/log.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace varve::cupti {
@@ -29,6 +32,10 @@ thread_local bool updated_inside __attribute__((tls_model("initial-exec"))) = fa
 /// For libraries that crash where they are given no buffer: what lands in it is lost.
 alignas(64) std::uint8_t nowhere[buffer_pool::spare_bytes];
 
+/// Whether a stream no longer captures: an end that fails since the capture was invalid, or since streams
+/// were not joined, is one (CUresult and cudaError_t have the same numbers).
+bool ends_capture(int answer) noexcept { return answer == 0 || answer == 901 || answer == 904; }
+
 bool a_session_records() noexcept { return (varve_load_state_() & VARVE_STATE_RECORDING) != 0; }
 
 }  // namespace
@@ -45,6 +52,9 @@ void collector::called_back(void* self, callback_domain domain, std::uint32_t id
       break;
     case callback_domain::resource:
       me.on_resource(static_cast<resource_event>(id), *static_cast<const resource_data*>(data));
+      break;
+    case callback_domain::state:
+      me.on_state(*static_cast<const state_data*>(data));
       break;
     default:
       break;
@@ -70,9 +80,9 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
   if ((kind & call_kinds::graph_instantiate) != 0) {
     a.graphs.instantiated();
   }
-  if ((kind & call_kinds::special) != 0 && d.function_return_value != nullptr &&
-      *static_cast<const int*>(d.function_return_value) == 0) {
-    switch (kind & call_kinds::special) {
+  if ((kind & call_kinds::special) != 0 && d.function_return_value != nullptr) {
+    const int answer = *static_cast<const int*>(d.function_return_value);
+    switch (answer == 0 || (kind & call_kinds::capture_end) != 0 ? kind & call_kinds::special : 0) {
       case call_kinds::graph_update: {
         struct update {  // how the parameters of all such functions begin
           graph_exec_handle exec;
@@ -90,7 +100,10 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
         captures_.fetch_add(1, std::memory_order_relaxed);
         break;
       case call_kinds::capture_end:
-        captures_.fetch_sub(1, std::memory_order_relaxed);
+        // One whose beginning was not seen counts for nothing.
+        for (std::int32_t n = captures_.load(); ends_capture(answer) && n > 0;) {
+          n = captures_.compare_exchange_weak(n, n - 1) ? 0 : n;
+        }
         break;
       default:
         break;
@@ -112,6 +125,21 @@ void collector::on_resource(resource_event what, const resource_data& d) noexcep
   } else if (d.descriptor != nullptr) {
     attached_.load(std::memory_order_relaxed)
         ->graphs.happened(what, *static_cast<const graph_data*>(d.descriptor));
+  }
+}
+
+void collector::on_state(const state_data& d) noexcept {
+  const std::lock_guard lock{told_mutex_};
+  try {
+    if (errors_++ == 0) {
+      constexpr std::size_t most = 200;
+      first_error_ = explain(d.code, "in its own work");
+      if (d.message != nullptr) {
+        first_error_ += " (" + std::string{d.message, ::strnlen(d.message, most)} + ")";
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    // the number is kept
   }
 }
 
@@ -146,11 +174,13 @@ void collector::buffer_completed(context_handle /*context*/, std::uint32_t /*str
   if (me.left_ || buffer == nullptr || buffer == nowhere) {
     return;
   }
+  ++me.completing_;
   if (me.recording_ && valid != 0) {
     me.attached_.load()->records.read(buffer, valid);
     record::wake_reader();
   }
   me.pool_.give(buffer);
+  --me.completing_;
 }
 
 }  // namespace varve::cupti

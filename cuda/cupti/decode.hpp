@@ -51,7 +51,7 @@ class decoder {
   /// Takes in a buffer. Its texts are CUPTI's: they may be gone once this has returned.
   void read(std::uint8_t* buffer, std::size_t valid) noexcept;
   /// As device_source::hand_over().
-  void hand_over(trace& batch) noexcept;
+  void hand_over(trace& batch, bool full) noexcept;
 
   struct counts {
     std::uint64_t kernels = 0;
@@ -85,7 +85,7 @@ class decoder {
   void add_copy(const std::uint8_t* record);
   void add_memory(const std::uint8_t* record);
   void add_overhead(const std::uint8_t* record);
-  void add(const activity& a);
+  void add(const activity& a) { waiting_.add_activity(a); }
   std::uint32_t name_of(const char* text);
   std::uint32_t node_of(std::uint64_t id);
   std::uint16_t stream_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream);
@@ -96,6 +96,7 @@ class decoder {
   mutable std::mutex mutex_;  // guards what follows; held for some hundred records at a time
   trace waiting_;
   std::size_t most_ = 0;
+  bool full_ = false;  // nothing more can be kept
   counts counted_;
   std::array<known_name, 256> names_{};  // by address
   std::unordered_map<launch_shape, std::uint32_t, shape_hash, shape_equal> shapes_;

@@ -25,9 +25,9 @@ void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) cons
   end = std::max(end, until_);  // by no more than two cores' clocks differ
   close(t, end);
   convert(t, clock);
-  add_devices(t);
   t.begin = clock(begin_);
   t.end = clock(end);
+  add_devices(t);
   share_captured_work(t, captures_);
   for (const loss& l : losses()) {
     t.lose(l.what, l.where, l.count);

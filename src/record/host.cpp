@@ -32,7 +32,7 @@ device_list& list() noexcept {
 std::atomic<bool> any_shares_cores{false};
 // CUPTI counts from 1: both may be in one trace.
 std::atomic<std::uint32_t> last_correlation{std::uint32_t{1} << 31U};
-std::atomic<std::uint64_t> last_node{0};
+std::atomic<std::uint64_t> last_node{std::uint64_t{1} << 63U};
 
 bool labels_are_kept() noexcept {
   return (varve_load_state_() & (VARVE_STATE_RECORDING | VARVE_STATE_ARMED)) != 0;

@@ -88,6 +88,14 @@ void in_child() noexcept {
   built_in_source().leave_to_parent();
 }
 
+// Under the lock.
+void take_devices(process_state& p) {
+  if (p.devices != nullptr) {
+    p.devices->hand_over(p.batch, p.records->full());
+    p.records->take_over(p.batch);
+  }
+}
+
 // Under the lock: reads what the logs hold so far, and nothing of after the window.
 void drain_so_far(process_state& p) {
   std::uint64_t until = 0;
@@ -96,10 +104,7 @@ void drain_so_far(process_state& p) {
     until = std::min(now(), p.ended.ticks);
   }
   p.records->drain(until);
-  if (p.devices != nullptr) {
-    p.devices->hand_over(p.batch);
-    p.records->take_over(p.batch);
-  }
+  take_devices(p);
 }
 
 time_ns device_time() noexcept { return built_in_source().now(); }
@@ -144,7 +149,7 @@ void read_logs() {
       }
       p.woken = false;
     }
-    built_in_source().poll();
+    built_in_source().poll(false);
     const std::lock_guard lock{p.mutex};
     if (p.records) {
       drain_so_far(p);
@@ -317,6 +322,13 @@ void record_devices() noexcept {
   p.anchors.assign(1, read_anchor(device_time));
 }
 
+void open_window() noexcept {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  p.records->begin_at(now());
+  __atomic_or_fetch(&varve_state_, VARVE_STATE_RECORDING, __ATOMIC_RELEASE);
+}
+
 void close_window() noexcept {
   process_state& p = process();
   const std::lock_guard lock{p.window};
@@ -336,10 +348,7 @@ recorded stop_recording(bool keep) {
   p.clock = mapping_until(p, p.ended);
   if (keep) {
     p.records->drain(p.ended.ticks, true);
-    if (p.devices != nullptr) {
-      p.devices->hand_over(p.batch);
-      p.records->take_over(p.batch);
-    }
+    take_devices(p);
     out.count = p.records->records();
     out.records = p.records->take(p.clock, p.ended.ticks);
     tell_clock(p, out.records);
@@ -348,15 +357,13 @@ recorded stop_recording(bool keep) {
 }
 
 recorded copy_recording() {
+  built_in_source().poll(true);
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
   const clock_anchor now = read_anchor();
   add_anchor(p, true);
   p.records->drain(now.ticks);
-  if (p.devices != nullptr) {
-    p.devices->hand_over(p.batch);
-    p.records->take_over(p.batch);
-  }
+  take_devices(p);
   recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
   tell_clock(p, out.records);
   return out;

@@ -25,6 +25,11 @@ inline constexpr std::size_t bytes_of_label = 96;
 /// The same of an activity's row in its columns.
 inline constexpr std::size_t bytes_of_activity = 35;
 
+/// The same of a text, beside its own bytes, and of a shape or a size, in all tables of a source and its
+/// store.
+inline constexpr std::size_t bytes_of_text = 288;
+inline constexpr std::size_t bytes_of_shape = 256;
+
 /// The same of a node of a graph, in all tables.
 inline constexpr std::size_t bytes_of_node = 160;
 
@@ -36,6 +41,8 @@ class store {
  public:
   /// Keeps the events of session `epoch`, which began at `begin`, in about `memory` bytes at most.
   store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory);
+  /// It begins later than was thought; nothing was recorded so far.
+  void begin_at(std::uint64_t ticks) noexcept { begin_ = ticks; }
 
   /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
   /// up. `last`: recording ended then, and nothing will be read later.
@@ -45,6 +52,8 @@ class store {
   /// Takes the activities that a source of devices has handed over, with those rows of its tables that are
   /// new. `batch` keeps the tables.
   void take_over(trace& batch);
+  /// Whether there is no memory for another activity.
+  [[nodiscard]] bool full() const noexcept { return used_ + bytes_of_activity > memory_; }
   /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
   /// so.
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
@@ -132,10 +141,12 @@ class store {
   std::uint32_t node_of(std::uint64_t id, std::uint32_t correlation);
   std::uint32_t name_of(const char* text);
   [[nodiscard]] bool keep(std::size_t bytes);
+  [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
   void finish(trace& t, const clock_mapping& clock, std::uint64_t end) const;
   void close(trace& t, std::uint64_t end) const;
   void convert(trace& t, const clock_mapping& clock) const;
   void add_devices(trace& t) const;
+  static void remove_outside(trace& t, std::size_t first);
   static void share_captured_work(trace& t, const std::vector<capture>& captures);
 
   std::uint64_t epoch_;

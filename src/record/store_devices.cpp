@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <unordered_set>
 
 namespace varve::record {
 
@@ -34,22 +35,29 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 }  // namespace
 
+// A row that there is no memory for is `none` here, and what needs it is not kept.
 void store::take_over(trace& batch) {
   for (std::size_t i = device_names_.size(); i < batch.strings.size(); ++i) {
-    device_names_.push_back(t_.strings.intern(demangled(batch.strings[static_cast<std::uint32_t>(i)])));
+    const std::string_view text = batch.strings[static_cast<std::uint32_t>(i)];
+    device_names_.push_back(has_room(bytes_of_text + 3 * text.size()) ? t_.strings.intern(demangled(text))
+                                                                      : none);
   }
   for (std::size_t i = device_streams_.size(); i < batch.streams.size(); ++i) {
     device_streams_.push_back(t_.intern_stream(batch.streams[i]));
   }
   for (std::size_t i = device_shapes_.size(); i < batch.shapes.size(); ++i) {
-    device_shapes_.push_back(t_.intern_shape(batch.shapes[i]));
+    device_shapes_.push_back(has_room(bytes_of_shape) ? t_.intern_shape(batch.shapes[i]) : none);
   }
   for (std::size_t i = device_bytes_.size(); i < batch.bytes.size(); ++i) {
-    device_bytes_.push_back(t_.intern_bytes(batch.bytes[i]));
+    device_bytes_.push_back(has_room(bytes_of_shape) ? t_.intern_bytes(batch.bytes[i]) : none);
   }
   activity_columns& to = device_activities_;
   const activity_columns& from = batch.activities;
   for (std::size_t i = 0; i < from.size(); ++i) {
+    if (device_names_[from.name[i]] == none) {
+      ++over_memory_;
+      continue;
+    }
     if (!keep(bytes_of_activity)) {
       continue;
     }
@@ -85,6 +93,7 @@ void store::take_over(trace& batch) {
 
 void store::add_devices(trace& t) const {
   activity_columns& to = t.activities;
+  const std::size_t first = to.size();
   const activity_columns& from = device_activities_;
   append(to.begin, from.begin);
   append(to.end, from.end);
@@ -100,8 +109,48 @@ void store::add_devices(trace& t) const {
       correlation = outer != aliases_.end() ? outer->second : correlation;
     }
   }
+  remove_outside(t, first);
   std::stable_sort(t.memory_events.begin(), t.memory_events.end(),
                    [](const memory_event& a, const memory_event& b) { return a.at < b.at; });
+}
+
+// Of before or after the session is what ended before its window or began after it, and was launched by none
+// of its calls. Work that lacks its times is of the session where it may be.
+void store::remove_outside(trace& t, std::size_t first) {
+  activity_columns& all = t.activities;
+  std::vector<bool> out(all.size(), false);
+  bool any = false;
+  for (std::size_t i = first; i < all.size(); ++i) {
+    const bool timed = all.end[i] != 0 && all.end[i] >= all.begin[i];
+    out[i] = timed && (all.end[i] <= t.begin || all.begin[i] >= t.end);
+    any = any || out[i];
+  }
+  if (any) {
+    const std::unordered_set<std::uint32_t> launched{t.calls.correlation.begin(), t.calls.correlation.end()};
+    for (std::size_t i = first; i < all.size(); ++i) {
+      out[i] = out[i] && (all.correlation[i] == 0 || launched.count(all.correlation[i]) == 0);
+    }
+    const auto compact = [&](auto& column) {
+      std::size_t kept = first;
+      for (std::size_t i = first; i < column.size(); ++i) {
+        if (!out[i]) {
+          column[kept++] = column[i];
+        }
+      }
+      column.resize(kept);
+    };
+    compact(all.begin);
+    compact(all.end);
+    compact(all.correlation);
+    compact(all.name);
+    compact(all.node);
+    compact(all.detail);
+    compact(all.stream);
+    compact(all.kind);
+  }
+  const auto outside = [&](const memory_event& m) { return m.at < t.begin || m.at > t.end; };
+  t.memory_events.erase(std::remove_if(t.memory_events.begin(), t.memory_events.end(), outside),
+                        t.memory_events.end());
 }
 
 }  // namespace varve::record
