@@ -27,7 +27,7 @@ void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) cons
   convert(t, clock);
   t.begin = clock(begin_);
   t.end = clock(end);
-  add_devices(t);
+  add_devices(t, clock);
   share_captured_work(t, captures_);
   for (const loss& l : losses()) {
     t.lose(l.what, l.where, l.count);

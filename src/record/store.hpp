@@ -145,7 +145,8 @@ class store {
   void finish(trace& t, const clock_mapping& clock, std::uint64_t end) const;
   void close(trace& t, std::uint64_t end) const;
   void convert(trace& t, const clock_mapping& clock) const;
-  void add_devices(trace& t) const;
+  void add_devices(trace& t, const clock_mapping& clock) const;
+  static void settle(trace& t, const clock_mapping& clock, std::size_t first);
   static void remove_outside(trace& t, std::size_t first);
   static void share_captured_work(trace& t, const std::vector<capture>& captures);
 

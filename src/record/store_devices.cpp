@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace varve::record {
@@ -91,7 +92,7 @@ void store::take_over(trace& batch) {
   batch.memory_events.clear();
 }
 
-void store::add_devices(trace& t) const {
+void store::add_devices(trace& t, const clock_mapping& clock) const {
   activity_columns& to = t.activities;
   const std::size_t first = to.size();
   const activity_columns& from = device_activities_;
@@ -109,9 +110,36 @@ void store::add_devices(trace& t) const {
       correlation = outer != aliases_.end() ? outer->second : correlation;
     }
   }
+  if (clock.has_steps()) {
+    settle(t, clock, first);
+  }
   remove_outside(t, first);
   std::stable_sort(t.memory_events.begin(), t.memory_events.end(),
                    [](const memory_event& a, const memory_event& b) { return a.at < b.at; });
+}
+
+// Where the device clock was set, times of after it go on from those of before, as the host's do. When work
+// ran is told by its call.
+void store::settle(trace& t, const clock_mapping& clock, std::size_t first) {
+  std::unordered_map<std::uint32_t, time_ns> called;
+  for (std::size_t c = 0; c < t.calls.size(); ++c) {
+    called.emplace(t.calls.correlation[c], t.calls.begin[c]);
+  }
+  const auto within = [&](time_ns at) { return std::max(t.begin, std::min(at, t.end)); };
+  activity_columns& all = t.activities;
+  for (std::size_t i = first; i < all.size(); ++i) {
+    if (all.begin[i] == 0 || all.end[i] == 0) {
+      continue;  // no time
+    }
+    const auto call = called.find(all.correlation[i]);
+    const time_ns steps =
+        clock.steps_until(all.begin[i], call != called.end() ? call->second : within(all.begin[i]));
+    all.begin[i] -= steps;
+    all.end[i] -= steps;
+  }
+  for (memory_event& m : t.memory_events) {
+    m.at -= clock.steps_until(m.at, within(m.at));
+  }
 }
 
 // Of before or after the session is what ended before its window or began after it, and was launched by none

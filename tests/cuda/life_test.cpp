@@ -7,6 +7,7 @@
 #include "support/ranges.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -281,6 +282,7 @@ TEST_P(device_clock, steps_are_counted_and_break_no_order) {
     return static_cast<std::uint64_t>(now.tv_sec * 1'000'000'000 + now.tv_nsec + offset);
   });
   const standin::stream s = standin::create_stream();
+  const auto start = std::chrono::steady_clock::now();
   varve::session session{on_standin()};
   const standin::done before = launch(s);
   standin::synchronize(s);
@@ -303,7 +305,14 @@ TEST_P(device_clock, steps_are_counted_and_break_no_order) {
     const auto row = static_cast<std::size_t>(call - t.calls.correlation.begin());
     EXPECT_GE(t.calls.begin[row] + t.clock_error, t.activities.begin[rows[0]] - 2000);
     EXPECT_LE(t.calls.begin[row], t.calls.end[row]);
+    // It lasts 1000 ns, and its call is in the session's window.
+    EXPECT_LE(t.begin, t.activities.begin[rows[0]] + t.clock_error);
+    EXPECT_LE(t.activities.end[rows[0]], t.end + 3000 + t.clock_error);
   }
+  // Seconds that never were are in none of its times.
+  const auto lasted =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
+  EXPECT_LE(t.end - t.begin, lasted.count() + t.clock_error);
   EXPECT_EQ(varve::analyze(t).quality.clock_error, t.clock_error);
   EXPECT_GT(t.clock_error, 0);
 }
