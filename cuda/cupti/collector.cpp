@@ -80,6 +80,8 @@ bool collector::attach(const std::string& path) {
       return false;
     }
     attached_.store(new attachment{*found.loaded});
+    // Runs before what libcupti has for the end of the process: from then on the reader asks it for nothing.
+    static_cast<void>(std::atexit([] { the_collector().exiting_ = true; }));
   }
   const library& lib = attached_.load()->lib;
   const result answer = lib.call.subscribe(&subscriber_, &collector::called_back, this);
@@ -371,7 +373,7 @@ time_ns collector::now() const noexcept {
 }
 
 void collector::poll(bool now) noexcept {
-  if (left_ || !recording_) {
+  if (left_ || exiting_ || !recording_) {
     return;
   }
   std::unique_lock lock{life_, std::defer_lock};

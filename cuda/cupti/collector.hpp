@@ -90,7 +90,8 @@ class collector final : public record::device_source {
 
   buffer_pool pool_;
   std::atomic<bool> recording_{false};
-  std::atomic<bool> left_{false};  // this is a forked child
+  std::atomic<bool> left_{false};     // this is a forked child
+  std::atomic<bool> exiting_{false};  // this process is
   std::atomic<std::uint32_t> era_{0};
   std::atomic<std::int32_t> captures_{0};    // of streams, under way
   std::atomic<std::int32_t> completing_{0};  // buffers, on CUPTI's threads

@@ -30,8 +30,8 @@ inline constexpr std::size_t bytes_of_activity = 35;
 inline constexpr std::size_t bytes_of_text = 288;
 inline constexpr std::size_t bytes_of_shape = 256;
 
-/// The same of a node of a graph, in all tables.
-inline constexpr std::size_t bytes_of_node = 160;
+/// The same of a node of a graph, in all tables of a source and its store.
+inline constexpr std::size_t bytes_of_node = 288;
 
 /// The same of an entry in a table of requests.
 inline constexpr std::size_t bytes_of_request = 48;

@@ -320,13 +320,17 @@ TEST_P(device_clock, steps_are_counted_and_break_no_order) {
 using process_with_a_session_DeathTest = life;
 
 /// Each in a process of its own, that hangs or crashes or does not.
-void record_something(varve::session& session) {
-  if (cupti_in(session.status()).state != varve::collector_state::running) {
-    std::_Exit(70);
-  }
+void launch_something() {
   const varve::phase pass{varve::decode};
   const varve::layer layer{"attention", 0};
   standin::launch({}, "gemm");
+}
+
+void record_something(const varve::session& session) {
+  if (cupti_in(session.status()).state != varve::collector_state::running) {
+    std::_Exit(70);
+  }
+  launch_something();
 }
 
 TEST_F(process_with_a_session_DeathTest, ends) {
@@ -378,7 +382,7 @@ TEST_F(process_with_a_session_DeathTest, ends_while_threads_launch) {
         for (int i = 0; i < 4; ++i) {
           std::thread{[] {
             for (;;) {
-              record_something(global);
+              launch_something();
             }
           }}.detach();
         }
