@@ -104,8 +104,10 @@ void graph_book::exec_created(const graph_data& d) {
   }
   nodes all = std::move(found->second);
   making_.erase(found);
-  std::stable_sort(all.begin(), all.end(), [](const node& a, const node& b) { return a.order < b.order; });
-  execs_[exec] = std::move(all);
+  if (exec != 0) {
+    std::stable_sort(all.begin(), all.end(), [](const node& a, const node& b) { return a.order < b.order; });
+    execs_[exec] = std::move(all);
+  }
 }
 
 void graph_book::instantiated() noexcept {
