@@ -222,7 +222,10 @@ void collector::start(const gpu_options& options) noexcept {
       return;
     }
     attachment& a = *attached_.load();
-    a.records.open(options_.buffers * options_.buffer_bytes / least_record);
+    // All that the buffers hold may come at once.
+    a.records.open(
+        (options_.buffers * options_.buffer_bytes + buffer_pool::most_spares * buffer_pool::spare_bytes) /
+        least_record);
     pool_.open(options_.buffer_bytes, options_.buffers, 2);
     dropped_ = 0;
     errors_ = 0;
@@ -311,13 +314,18 @@ void collector::wait_for_completions() noexcept {
 
 void collector::flush(std::uint32_t flag) noexcept {
   const result answer = attached_.load()->lib.call.activity_flush_all(flag);
-  if (answer != result::success) {
+  if (answer == result::success) {
+    return;
+  }
+  try {
     note("records of the GPU are missing (" + explain(answer, "cuptiActivityFlushAll") + ")");
+  } catch (const std::bad_alloc&) {
+    // nobody is told
   }
 }
 
 /// Only the first of them: what follows is mostly of the same cause.
-void collector::note(const std::string& text) noexcept {
+void collector::note(std::string_view text) noexcept {
   try {
     if (note_.empty()) {
       note_ = text;

@@ -60,7 +60,7 @@ class collector final : public record::device_source {
   void wait_for_devices() noexcept;
   void wait_for_completions() noexcept;
   void flush(std::uint32_t flag) noexcept;
-  void note(const std::string& text) noexcept;
+  void note(std::string_view text) noexcept;
   void count_dropped() noexcept;
   void refuse(std::string why) noexcept;
 

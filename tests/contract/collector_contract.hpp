@@ -282,7 +282,9 @@ TEST_P(collector_contract, what_there_is_no_memory_for_is_counted) {
   const std::size_t kept = t.activities.size() + t.calls.size();
   EXPECT_LT(kept, 2 * many);
   EXPECT_GT(kept, 0U);
-  EXPECT_EQ(varve_test::lost(t, "trace memory full"), 2 * many - kept);
+  // A call that has two ids may have lost the second one, too.
+  EXPECT_GE(varve_test::lost(t, "trace memory full"), 2 * many - kept);
+  EXPECT_LE(varve_test::lost(t, "trace memory full"), 3 * many - kept);
 }
 
 }  // namespace contract

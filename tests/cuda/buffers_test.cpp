@@ -104,13 +104,6 @@ TEST(buffers, refused_is_counted_from_opening_to_closing) {
   }
 }
 
-TEST(buffers, more_than_the_machine_has_are_refused_not_asked_for) {
-  buffer_pool pool;
-  pool.open(std::size_t{1} << 60U, 4, 2);
-  EXPECT_EQ(pool.take().size, buffer_pool::spare_bytes);
-  pool.close();
-}
-
 TEST(buffers, threads_share_them) {
   buffer_pool pool;
   pool.open(bytes, 4, 0);

@@ -34,7 +34,13 @@ TEST_P(collector_error_test, the_session_runs_on_and_says_why) {
     {
       varve::session session{options};
       ASSERT_TRUE(session.status().running);
+      const std::size_t callbacks = standin::callbacks_made();
       run_layers(standin::create_stream(), 2, 2);
+      if (b.unavailable) {  // and costs the engine nothing
+        EXPECT_FALSE(standin::subscribed());
+        EXPECT_THAT(standin::enabled_kinds(), IsEmpty());
+        EXPECT_EQ(standin::callbacks_made(), callbacks);
+      }
       static_cast<void>(session.snapshot());
       const varve::trace t = session.stop();
       EXPECT_THAT(varve_test::paths(t),
@@ -74,6 +80,21 @@ INSTANTIATE_TEST_SUITE_P(
                     broken{"cuptiActivityGetNumDroppedRecords", false, ""},
                     broken{"cuptiGetGraphNodeId", false, ""}),
     [](const auto& instance) { return std::string{instance.param.function}; });
+
+TEST_F(collector_test, after_the_stop_nothing_stays_switched_on) {
+  varve::session session{options};
+  run_layers(standin::create_stream(), 1, 1);
+  EXPECT_TRUE(standin::subscribed());
+  static_cast<void>(session.stop());
+  EXPECT_FALSE(standin::subscribed());
+  EXPECT_THAT(standin::enabled_kinds(), IsEmpty());
+  for (const auto domain :
+       {varve::cupti::callback_domain::runtime_api, varve::cupti::callback_domain::driver_api,
+        varve::cupti::callback_domain::resource, varve::cupti::callback_domain::state}) {
+    EXPECT_THAT(standin::enabled_callbacks(domain), IsEmpty());
+  }
+  EXPECT_EQ(standin::buffers_outstanding(), 0U);
+}
 
 TEST_F(collector_test, a_flush_that_fails_is_told_of) {
   standin::fail({"cuptiActivityFlushAll", result::out_of_memory});

@@ -142,6 +142,34 @@ TEST_F(collector_test, the_outermost_of_nested_calls_is_charged_once_whichever_i
   }
 }
 
+TEST_F(collector_test, each_kind_of_call_is_told_from_the_others) {
+  using varve::call_kind;
+  const standin::stream s = standin::create_stream();
+  const std::uint64_t event = standin::create_event();
+  varve::session session{options};
+  standin::launch(s, "k");
+  standin::copy(s, varve::cupti::copy_direction::host_to_device, 8);
+  standin::memset(s, 0, 8);
+  standin::synchronize(s);
+  standin::synchronize_event(event);
+  standin::allocate(8);
+  standin::record_event(event, s);
+  standin::host_function(s);
+  standin::create_graph();
+  standin::query_event(event);  // polled with, and never waits: not recorded
+  standin::any_call(10, 0);     // cudaGetLastError: neither
+  standin::begin_capture(s);
+  standin::launch(s, "captured");
+  standin::end_capture(s);
+  const varve::trace t = session.stop();
+  EXPECT_THAT(t.calls.kind,
+              testing::ElementsAre(call_kind::launch, call_kind::copy, call_kind::set, call_kind::synchronise,
+                                   call_kind::synchronise, call_kind::allocate, call_kind::event,
+                                   call_kind::host_function, call_kind::graph_build, call_kind::graph_build,
+                                   call_kind::launch, call_kind::graph_build));
+  EXPECT_THAT(t.calls.captured, testing::ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0));
+}
+
 TEST_F(collector_test, a_call_inside_a_call_is_part_of_it) {
   varve::session session{options};
   const standin::stream s = standin::create_stream();

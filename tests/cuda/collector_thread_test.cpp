@@ -31,7 +31,8 @@ class collector_thread_test : public collector_test, public testing::WithParamIn
 TEST_P(collector_thread_test, each_kernel_is_in_the_layer_of_its_thread) {
   standin::config settings;
   settings.deliver = GetParam();
-  settings.records_per_buffer = 32;
+  settings.records_per_buffer = 32;  // 16 threads of 121: 64 buffers
+  options.gpu.buffers = 100;
   settings.correlation = standin::nested_correlation::inner;
   standin::reset(settings);
   varve::session session{options};
