@@ -96,9 +96,9 @@ time_ns gain(const clock_anchor& a, const clock_anchor& b) noexcept {
 }
 
 /// A clock that is slewed runs up to 500 ppm fast or slow (adjtimex(2)); beyond twice that, and 50 us, it was
-/// set.
+/// set, as far as the readings tell.
 bool was_set(const clock_anchor& a, const clock_anchor& b) noexcept {
-  return std::abs(gain(a, b)) > 50'000 + (b.monotonic - a.monotonic) / 1000;
+  return std::abs(gain(a, b)) > 50'000 + a.error + b.error + (b.monotonic - a.monotonic) / 1000;
 }
 
 }  // namespace
