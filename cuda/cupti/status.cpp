@@ -6,6 +6,8 @@
 
 #include "driver/driver.hpp"
 
+#include "record/graph_labels.hpp"
+
 #include <algorithm>
 
 namespace varve::cupti {
@@ -102,7 +104,8 @@ collector_status collector::status() const {
   const graph_book::counts g = a->graphs.counted();
   if (g.nodes != 0) {
     append(out.detail, "graph nodes " + std::to_string(g.nodes) + " (" + std::to_string(a->graphs.size()) +
-                           " in graphs and executables that are alive)");
+                           " in graphs and executables that are alive, labels of " +
+                           std::to_string(record::labels_of_graphs().size()) + " kept)");
   }
   if (g.updates != 0) {
     append(out.detail, "graph updates " + std::to_string(g.updates) + " (" + std::to_string(g.stale_updates) +

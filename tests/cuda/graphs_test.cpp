@@ -4,6 +4,7 @@
 // CUDA graphs from capture to replay, through sessions over the stand-in libcupti: each replayed kernel has
 // the label path that was open when its node was captured, and the pass that was open at the launch.
 #include "cuda/standin_session.hpp"
+#include "support/ranges.hpp"
 
 #include <initializer_list>
 #include <optional>
@@ -575,15 +576,40 @@ TEST_F(graphs_in_a_session, that_come_and_go_by_the_thousand_leave_nothing) {
   for (int i = 0; i < 500; ++i) {
     make_and_destroy(stream);
   }
+  const standin::graph kept = capture(stream, {"attention", "mlp"});
+  const standin::executable e = standin::instantiate(kept);
+  // Two nodes, and their clones.
+  constexpr const char* four = "4 in graphs and executables that are alive, labels of 4 kept";
   varve::session session{on_standin()};
+  EXPECT_EQ(alive(session), four);
   for (int i = 0; i < 2000; ++i) {
     make_and_destroy(stream);
   }
-  const standin::graph kept = capture(stream, {"attention", "mlp"});
-  const standin::executable e = standin::instantiate(kept);
-  EXPECT_EQ(alive(session), "4 in graphs and executables that are alive");  // two nodes, and their clones
+  EXPECT_THAT(alive(session), testing::StartsWith("4 in graphs"));
   const standin::done launch = replay(stream, e);
   EXPECT_THAT(labels_of(session.stop(), launch), ElementsAre("capture / attention 0", "capture / mlp 1"));
+  varve::session next{on_standin()};
+  EXPECT_EQ(alive(next), four);
+}
+
+TEST_F(graphs_in_a_session, that_come_and_go_fill_no_more_than_the_trace_memory) {
+  varve::session_options options = on_standin();
+  options.trace_memory = std::size_t{256} << 10U;
+  varve::session session{options};
+  for (int i = 0; i < 3000; ++i) {
+    const standin::graph g = capture(stream, {"attention"});
+    const standin::executable e = standin::instantiate(g);
+    replay(stream, e);
+    standin::destroy(e);
+    standin::destroy(g);
+    if (i % 100 == 0) {
+      static_cast<void>(session.snapshot());  // has what there is so far
+    }
+  }
+  const varve::trace t = session.stop();
+  EXPECT_GT(varve_test::lost(t, "trace memory full"), 0U);
+  EXPECT_GT(t.graph_nodes.size(), 0U);
+  EXPECT_LT(t.graph_nodes.size() * sizeof(varve::graph_node), options.trace_memory);
 }
 
 }  // namespace
