@@ -56,7 +56,7 @@ buffer_pool::piece buffer_pool::take() noexcept {
   const bool spare = free_.empty();
   std::vector<std::uint8_t*>& from = spare ? spares_ : free_;
   if (from.empty() || lent_.size() == lent_.capacity()) {
-    ++refused_;
+    refused_ += open_ ? 1U : 0U;
     return {};
   }
   std::uint8_t* const data = from.back();

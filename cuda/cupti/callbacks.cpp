@@ -7,20 +7,34 @@
 
 #include <varve/varve.h>
 
+#include "cupti/explain.hpp"
+
 #include "record/log.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace varve::cupti {
 
 namespace {
 
-/// The context that this thread's last call was made in.
-thread_local context_handle last_context __attribute__((tls_model("initial-exec"))) = nullptr;
+/// The context that this thread's last call was made in, and when.
+struct seen_context {
+  context_handle context = nullptr;
+  std::uint32_t era = 0;
+};
+thread_local seen_context last_context __attribute__((tls_model("initial-exec")));
+
+/// Whether this thread's call of the runtime has updated a graph by one of the driver, which has told of it.
+thread_local bool updated_inside __attribute__((tls_model("initial-exec"))) = false;
 
 /// For libraries that crash where they are given no buffer: what lands in it is lost.
 alignas(64) std::uint8_t nowhere[buffer_pool::spare_bytes];
+
+/// Whether a stream no longer captures: an end that fails since the capture was invalid, or since streams
+/// were not joined, is one (CUresult and cudaError_t have the same numbers).
+bool ends_capture(int answer) noexcept { return answer == 0 || answer == 901 || answer == 904; }
 
 bool a_session_records() noexcept { return (varve_load_state_() & VARVE_STATE_RECORDING) != 0; }
 
@@ -39,6 +53,9 @@ void collector::called_back(void* self, callback_domain domain, std::uint32_t id
     case callback_domain::resource:
       me.on_resource(static_cast<resource_event>(id), *static_cast<const resource_data*>(data));
       break;
+    case callback_domain::state:
+      me.on_state(*static_cast<const state_data*>(data));
+      break;
     default:
       break;
   }
@@ -52,35 +69,49 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
   }
   const std::uint32_t era = era_.load(std::memory_order_relaxed);
   if (d.site == callback_site::enter) {
+    if ((kind & call_kinds::graph_update) != 0 && domain == callback_domain::runtime_api) {
+      updated_inside = false;
+    }
     if (recording_.load(std::memory_order_relaxed) && a_session_records()) {
       enter_call(kind, d.correlation_id, era);
     }
     return;
   }
-  if ((kind & call_kinds::special) != 0 && d.function_return_value != nullptr &&
-      *static_cast<const int*>(d.function_return_value) == 0) {
-    switch (kind & call_kinds::special) {
+  if ((kind & call_kinds::graph_instantiate) != 0) {
+    a.graphs.instantiated();
+  }
+  if ((kind & call_kinds::special) != 0 && d.function_return_value != nullptr) {
+    const int answer = *static_cast<const int*>(d.function_return_value);
+    switch (answer == 0 || (kind & call_kinds::capture_end) != 0 ? kind & call_kinds::special : 0) {
       case call_kinds::graph_update: {
         struct update {  // how the parameters of all such functions begin
           graph_exec_handle exec;
           graph_handle graph;
         };
-        if (d.function_params != nullptr) {
+        const bool told = domain == callback_domain::runtime_api && updated_inside;
+        updated_inside = domain == callback_domain::driver_api;
+        if (!told && d.function_params != nullptr) {
           const auto& p = *static_cast<const update*>(d.function_params);
-          a.graphs.updated(p.exec, p.graph);
+          a.graphs.updated(p.exec, p.graph, d.correlation_id);
         }
         break;
       }
       case call_kinds::capture_begin:
         captures_.fetch_add(1, std::memory_order_relaxed);
         break;
+      case call_kinds::capture_end:
+        // One whose beginning was not seen counts for nothing.
+        for (std::int32_t n = captures_.load(); ends_capture(answer) && n > 0;) {
+          n = captures_.compare_exchange_weak(n, n - 1) ? 0 : n;
+        }
+        break;
       default:
-        captures_.fetch_sub(1, std::memory_order_relaxed);
+        break;
     }
   }
   leave_call(era);
-  if (d.context != last_context && d.context != nullptr) {
-    last_context = d.context;
+  if (d.context != nullptr && (d.context != last_context.context || era != last_context.era)) {
+    last_context = {d.context, era};
     saw_context(d.context);
   }
 }
@@ -93,7 +124,22 @@ void collector::on_resource(resource_event what, const resource_data& d) noexcep
     contexts_.erase(std::remove(contexts_.begin(), contexts_.end(), d.context), contexts_.end());
   } else if (d.descriptor != nullptr) {
     attached_.load(std::memory_order_relaxed)
-        ->graphs.happened(what, *static_cast<const graph_data*>(d.descriptor), a_session_records());
+        ->graphs.happened(what, *static_cast<const graph_data*>(d.descriptor));
+  }
+}
+
+void collector::on_state(const state_data& d) noexcept {
+  const std::lock_guard lock{told_mutex_};
+  try {
+    if (errors_++ == 0) {
+      constexpr std::size_t most = 200;
+      first_error_ = explain(d.code, "in its own work");
+      if (d.message != nullptr) {
+        first_error_ += " (" + std::string{d.message, ::strnlen(d.message, most)} + ")";
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    // the number is kept
   }
 }
 
@@ -128,11 +174,13 @@ void collector::buffer_completed(context_handle /*context*/, std::uint32_t /*str
   if (me.left_ || buffer == nullptr || buffer == nowhere) {
     return;
   }
+  ++me.completing_;
   if (me.recording_ && valid != 0) {
     me.attached_.load()->records.read(buffer, valid);
     record::wake_reader();
   }
   me.pool_.give(buffer);
+  --me.completing_;
 }
 
 }  // namespace varve::cupti

@@ -10,8 +10,10 @@
 #include "record/clock.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <new>
+#include <thread>
 #include <utility>
 
 namespace varve {
@@ -21,7 +23,10 @@ namespace cupti {
 namespace {
 
 constexpr std::size_t least_buffer = std::size_t{64} << 10U;
-constexpr std::size_t least_record = 88;  // bytes of what becomes an activity
+constexpr std::size_t largest_buffer = std::size_t{1} << 30U;
+constexpr std::size_t most_buffers = std::size_t{1} << 16U;
+constexpr time_ns patience = 2'000'000'000;  // with completions that are under way at a stop
+constexpr std::size_t least_record = 88;     // bytes of what becomes an activity
 constexpr time_ns flush_interval = 500'000'000;
 
 struct wanted_records {
@@ -75,6 +80,8 @@ bool collector::attach(const std::string& path) {
       return false;
     }
     attached_.store(new attachment{*found.loaded});
+    // Runs before what libcupti has for the end of the process: from then on the reader asks it for nothing.
+    static_cast<void>(std::atexit([] { the_collector().exiting_ = true; }));
   }
   const library& lib = attached_.load()->lib;
   const result answer = lib.call.subscribe(&subscriber_, &collector::called_back, this);
@@ -83,7 +90,19 @@ bool collector::attach(const std::string& path) {
     refuse(explain(answer, "cuptiSubscribe"));
     return false;
   }
-  lib.call.activity_register_callbacks(&collector::buffer_requested, &collector::buffer_completed);
+  const result registered =
+      lib.call.activity_register_callbacks(&collector::buffer_requested, &collector::buffer_completed);
+  if (registered != result::success) {
+    lib.call.unsubscribe(subscriber_);
+    subscriber_ = nullptr;
+    refuse(explain(registered, "cuptiActivityRegisterCallbacks"));
+    return false;
+  }
+  {
+    const std::lock_guard lock{told_mutex_};
+    errors_ = 0;
+  }
+  attached_.load()->graphs.reset_counts();
   follow_graphs(true);
   enable_calls(false);
   return true;
@@ -96,42 +115,66 @@ void collector::detach() noexcept {
   subscriber_ = nullptr;
   a.graphs.clear();
   captures_ = 0;
+  {
+    const std::lock_guard lock{contexts_mutex_};
+    contexts_.clear();  // nobody tells when they end; those that still work are seen again
+  }
   pool_.close();
 }
 
-void collector::follow_graphs(bool on) noexcept {
+void collector::follow_graphs(bool on) {
   const library& lib = attached_.load()->lib;
+  result first = result::success;
   for (const resource_event e : followed) {
-    lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
-                             static_cast<std::uint32_t>(e));
+    const result answer = lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
+                                                   static_cast<std::uint32_t>(e));
+    first = first == result::success ? answer : first;
+  }
+  if (on && first != result::success) {
+    note("not all graphs are followed (" + explain(first, "cuptiEnableCallback") + ")");
   }
   for (const resource_event e : {resource_event::context_created, resource_event::context_destroy_starting}) {
     lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
                              static_cast<std::uint32_t>(e));
   }
+  for (const state_event e : {state_event::fatal_error, state_event::error}) {
+    lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::state, static_cast<std::uint32_t>(e));
+  }
 }
 
 /// Those of launching calls and the like; or only of those that graphs are followed by.
-void collector::enable_calls(bool all) noexcept {
+void collector::enable_calls(bool all) {
   const attachment& a = *attached_.load();
+  std::size_t refused = 0;
+  result first = result::success;
   for (const callback_domain domain : {callback_domain::runtime_api, callback_domain::driver_api}) {
     for (std::uint32_t id = 0; id < call_kinds::most; ++id) {
       const std::uint8_t kind = a.kinds.of(domain, id);
       if (kind != call_kinds::not_watched) {
         const bool on = all || (kind & call_kinds::special) != 0;
-        a.lib.call.enable_callback(on ? 1 : 0, subscriber_, domain, id);
+        const result answer = a.lib.call.enable_callback(on ? 1 : 0, subscriber_, domain, id);
+        if (on && answer != result::success) {
+          first = refused++ == 0 ? answer : first;
+        }
       }
     }
   }
+  if (all) {
+    not_watched_ = refused == 0 ? ""
+                                : std::to_string(refused) + " calls are not watched (" +
+                                      explain(first, "cuptiEnableCallback") + ")";
+  }
 }
 
-void collector::enable_records(bool on) noexcept {
+void collector::enable_records(bool on) {
   const library& lib = attached_.load()->lib;
   if (on == records_on_) {
     return;
   }
   records_on_ = on;
-  switched_off_.clear();
+  if (on) {
+    switched_off_.clear();
+  }
   const auto set = [&](const wanted_records& w) {
     const result answer = on ? lib.call.activity_enable(w.kind) : lib.call.activity_disable(w.kind);
     if (on && answer != result::success) {
@@ -145,8 +188,19 @@ void collector::enable_records(bool on) noexcept {
       refuse("no records of kernels: " + switched_off_.back());
     }
   }
-  if (options_.whole_graphs) {
-    set(graph_records);
+}
+
+void collector::enable_whole_graphs(bool on) {
+  if (on == whole_graphs_on_) {
+    return;
+  }
+  const library& lib = attached_.load()->lib;
+  const result answer =
+      on ? lib.call.activity_enable(graph_records.kind) : lib.call.activity_disable(graph_records.kind);
+  whole_graphs_on_ = on && answer == result::success;
+  if (on && answer != result::success) {
+    switched_off_.push_back(std::string{graph_records.name} + " (" + explain(answer, "cuptiActivityEnable") +
+                            ")");
   }
 }
 
@@ -161,16 +215,18 @@ void collector::start(const gpu_options& options) noexcept {
     problem_.clear();
     note_.clear();
     options_ = options;
-    options_.buffer_bytes = std::max(options.buffer_bytes & ~(record_alignment - 1), least_buffer);
-    options_.buffers = std::max<std::size_t>(options.buffers, 1);
+    options_.buffer_bytes =
+        std::clamp(options.buffer_bytes & ~(record_alignment - 1), least_buffer, largest_buffer);
+    options_.buffers = std::clamp<std::size_t>(options.buffers, 1, most_buffers);
     if (!attach(library_path(options))) {
       return;
     }
     attachment& a = *attached_.load();
-    a.records.open(options_.buffers * options_.buffer_bytes / least_record);
-    if (!records_on_) {
-      pool_.open(options_.buffer_bytes, options_.buffers, 2);
-    }
+    // All that the buffers hold may come at once.
+    a.records.open(
+        (options_.buffers * options_.buffer_bytes + buffer_pool::most_spares * buffer_pool::spare_bytes) /
+        least_record);
+    pool_.open(options_.buffer_bytes, options_.buffers, 2);
     dropped_ = 0;
     errors_ = 0;
     ++era_;
@@ -183,6 +239,7 @@ void collector::start(const gpu_options& options) noexcept {
       }
       return;
     }
+    enable_whole_graphs(options_.whole_graphs);
     enable_calls(true);
     if (armed_kernels_) {
       a.lib.call.activity_flush_all(0);  // what was before is thrown away
@@ -204,15 +261,17 @@ void collector::stop() noexcept {
   if (!recording_) {
     return;
   }
-  const library& lib = attached_.load()->lib;
   enable_calls(false);
-  wait_for_devices();
+  enable_whole_graphs(false);
   if (!armed_kernels_) {
     enable_records(false);
   }
-  lib.call.activity_flush_all(flush_forced);
+  wait_for_devices();
+  flush(flush_forced);
+  wait_for_completions();  // that have begun before the flush
   count_dropped();
   recording_ = false;
+  wait_for_completions();  // that have seen it recording
   if (!armed_) {
     detach();
   }
@@ -221,8 +280,8 @@ void collector::stop() noexcept {
 // A call that waits for a device breaks a capture that is under way: then what still runs is lost rather.
 void collector::wait_for_devices() noexcept {
   if (captures_ > 0) {
-    note_ =
-        "stopped during the capture of a graph, without waiting for the GPU: work that still ran has no end";
+    note(
+        "stopped during the capture of a graph, without waiting for the GPU: work that still ran has no end");
     return;
   }
   const cuda::driver* const driver = cuda::find_driver(false);
@@ -236,8 +295,43 @@ void collector::wait_for_devices() noexcept {
   }
   for (const context_handle c : contexts) {
     if (!cuda::synchronize(*driver, reinterpret_cast<cuda::context>(c))) {
-      note_ = "a GPU context could not be waited for: its last work may lack times";
+      note("a GPU context could not be waited for: its last work may lack times");
     }
+  }
+}
+
+// CUPTI's own threads may be at work on buffers that were full before the flush.
+void collector::wait_for_completions() noexcept {
+  const time_ns until = record::monotonic() + patience;
+  while (completing_ != 0) {
+    if (record::monotonic() > until) {
+      note("a buffer of records was still being read at the end: the rest of it is lost");
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds{50});
+  }
+}
+
+void collector::flush(std::uint32_t flag) noexcept {
+  const result answer = attached_.load()->lib.call.activity_flush_all(flag);
+  if (answer == result::success) {
+    return;
+  }
+  try {
+    note("records of the GPU are missing (" + explain(answer, "cuptiActivityFlushAll") + ")");
+  } catch (const std::bad_alloc&) {
+    // nobody is told
+  }
+}
+
+/// Only the first of them: what follows is mostly of the same cause.
+void collector::note(std::string_view text) noexcept {
+  try {
+    if (note_.empty()) {
+      note_ = text;
+    }
+  } catch (const std::bad_alloc&) {
+    // nobody is told
   }
 }
 
@@ -286,18 +380,23 @@ time_ns collector::now() const noexcept {
                                                                           : record::realtime();
 }
 
-void collector::poll() noexcept {
-  if (left_) {
+void collector::poll(bool now) noexcept {
+  if (left_ || exiting_ || !recording_) {
     return;
   }
-  const std::unique_lock lock{life_, std::try_to_lock};
-  if (!lock || !recording_) {
+  std::unique_lock lock{life_, std::defer_lock};
+  if (now) {
+    lock.lock();
+  } else if (!lock.try_lock()) {
+    return;
+  }
+  if (!recording_) {
     return;
   }
   pool_.refill();
-  if (record::monotonic() - last_flush_ >= flush_interval) {
+  if (now || record::monotonic() - last_flush_ >= flush_interval) {
     last_flush_ = record::monotonic();
-    attached_.load()->lib.call.activity_flush_all(0);
+    flush(0);
     count_dropped();
   }
 }
@@ -309,15 +408,20 @@ void collector::count_dropped() noexcept {
   }
 }
 
-void collector::hand_over(trace& batch) noexcept {
+void collector::hand_over(trace& batch, bool full) noexcept {
   if (attachment* const a = attached_.load(); a != nullptr && !left_) {
-    a->records.hand_over(batch);
+    a->records.hand_over(batch, full);
   }
 }
 
 void collector::leave_to_parent() noexcept {
-  // The parent's threads hold CUPTI's locks, and ours: nothing of them may be touched here any more.
-  left_ = true;
+  // Where CUPTI is in use the parent's threads hold its locks, and ours: nothing of them may be touched here
+  // any more. Where it is not, this process may use it as any other.
+  const bool starting = !life_.try_lock();
+  if (!starting) {
+    life_.unlock();
+  }
+  left_ = left_ || starting || attached_.load() != nullptr;
   recording_ = false;
 }
 

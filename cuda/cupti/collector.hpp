@@ -33,8 +33,8 @@ class collector final : public record::device_source {
   void stop() noexcept override;
   [[nodiscard]] bool running() const noexcept override { return recording_.load(std::memory_order_relaxed); }
   [[nodiscard]] time_ns now() const noexcept override;
-  void poll() noexcept override;
-  void hand_over(trace& batch) noexcept override;
+  void poll(bool now) noexcept override;
+  void hand_over(trace& batch, bool full) noexcept override;
   [[nodiscard]] std::vector<device_info> devices() const override;
   [[nodiscard]] std::vector<loss> losses() const override;
   [[nodiscard]] time_ns own_overhead() const noexcept override;
@@ -53,10 +53,14 @@ class collector final : public record::device_source {
 
   bool attach(const std::string& path);
   void detach() noexcept;
-  void enable_calls(bool all) noexcept;
-  void enable_records(bool on) noexcept;
-  void follow_graphs(bool on) noexcept;
+  void enable_calls(bool all);
+  void enable_records(bool on);
+  void enable_whole_graphs(bool on);
+  void follow_graphs(bool on);
   void wait_for_devices() noexcept;
+  void wait_for_completions() noexcept;
+  void flush(std::uint32_t flag) noexcept;
+  void note(std::string_view text) noexcept;
   void count_dropped() noexcept;
   void refuse(std::string why) noexcept;
 
@@ -67,6 +71,7 @@ class collector final : public record::device_source {
                                std::size_t size, std::size_t valid) noexcept;
   void on_call(callback_domain domain, std::uint32_t id, const callback_data& d) noexcept;
   void on_resource(resource_event what, const resource_data& d) noexcept;
+  void on_state(const state_data& d) noexcept;
   void saw_context(context_handle c) noexcept;
 
   mutable std::mutex life_;  // of start, stop, arm and poll; never taken in a callback
@@ -75,19 +80,26 @@ class collector final : public record::device_source {
   subscriber_handle subscriber_ = nullptr;
   std::string problem_;                    // why it does not run
   std::vector<std::string> switched_off_;  // kinds of records that this library refuses
-  std::string note_;                       // of the last stop
+  std::string not_watched_;                // calls that this library refuses to tell of
+  std::string note_;                       // of what went wrong since
   bool armed_ = false;
   bool armed_kernels_ = false;
   bool records_on_ = false;
+  bool whole_graphs_on_ = false;
   time_ns last_flush_ = 0;
 
   buffer_pool pool_;
   std::atomic<bool> recording_{false};
-  std::atomic<bool> left_{false};  // this is a forked child
+  std::atomic<bool> left_{false};     // this is a forked child
+  std::atomic<bool> exiting_{false};  // this process is
   std::atomic<std::uint32_t> era_{0};
-  std::atomic<std::int32_t> captures_{0};  // of streams, under way
+  std::atomic<std::int32_t> captures_{0};    // of streams, under way
+  std::atomic<std::int32_t> completing_{0};  // buffers, on CUPTI's threads
   std::atomic<std::uint64_t> dropped_{0};
-  std::atomic<std::uint64_t> errors_{0};  // that CUPTI told of in its callbacks
+
+  mutable std::mutex told_mutex_;
+  std::uint64_t errors_ = 0;  // that CUPTI told of in its callbacks
+  std::string first_error_;
 
   std::mutex contexts_mutex_;
   std::vector<context_handle> contexts_;

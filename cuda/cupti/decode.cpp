@@ -13,10 +13,27 @@ namespace varve::cupti {
 namespace {
 
 constexpr std::size_t cache_line = 64;
-constexpr std::size_t ahead = 2048;   // bytes: some ten records
-constexpr std::size_t at_once = 128;  // records decoded under one lock
+constexpr std::size_t ahead = 2048;     // bytes: some ten records
+constexpr std::size_t at_once = 128;    // records decoded under one lock
+constexpr std::size_t most_added = 64;  // bytes that a later CUDA's record may have behind what we know of it
 
 time_ns time_of(std::uint64_t t) noexcept { return static_cast<time_ns>(t); }
+
+/// What becomes a row of a trace.
+bool is_kept(record_kind kind) noexcept {
+  switch (kind) {
+    case record_kind::concurrent_kernel:
+    case record_kind::kernel:
+    case record_kind::memcpy:
+    case record_kind::memcpy_p2p:
+    case record_kind::memset:
+    case record_kind::graph_trace:
+    case record_kind::memory:
+      return true;
+    default:
+      return false;
+  }
+}
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from, std::size_t begin) {
@@ -43,19 +60,23 @@ std::size_t record_walk::next(std::uint8_t* buffer, std::size_t valid, std::size
     for (std::size_t line = 0; line < 4 * cache_line; line += cache_line) {
       __builtin_prefetch(buffer + std::min(at + ahead + line, valid));
     }
-    const record_kind kind =
-        at + sizeof(record_kind) <= valid ? read(buffer + at, kind_of) : record_kind::invalid;
+    const std::size_t rest = valid - at;
+    const record_kind kind = rest >= sizeof(record_kind) ? read(buffer + at, kind_of) : record_kind::invalid;
     const auto number = static_cast<std::size_t>(kind);
     const std::size_t least = size_of(kind, lib_.version);
+    if (number == 0 || rest < least) {
+      end = ending::cut;
+      at = valid;
+      break;
+    }
     std::size_t size = number < kinds ? sizes_[number].load(std::memory_order_relaxed) : 0;
     if (size == 0) {
       const result answer = learn(buffer, valid, at, size);
       if (size == 0) {
-        const bool last = least != 0 && at + least <= valid;
-        end = last && answer == result::max_limit_reached ? ending::whole
-              : number == 0 || (least != 0 && !last)      ? ending::cut
-                                                          : ending::unknown_kind;
-        if (last) {
+        const bool at_end = answer == result::max_limit_reached;
+        const bool one = least == 0 || rest <= least + most_added;
+        end = !at_end ? ending::unknown_kind : one ? ending::whole : ending::cut;
+        if (least != 0) {
           records[count++] = buffer + at;
         }
         at = valid;
@@ -65,7 +86,7 @@ std::size_t record_walk::next(std::uint8_t* buffer, std::size_t valid, std::size
         sizes_[number].store(static_cast<std::uint32_t>(size), std::memory_order_relaxed);
       }
     }
-    if (at + size > valid) {
+    if (size > rest) {
       end = ending::cut;
       at = valid;
       break;
@@ -82,6 +103,7 @@ void decoder::open(std::size_t most) noexcept {
   const std::lock_guard lock{mutex_};
   waiting_ = {};
   most_ = most;
+  full_ = false;
   counted_ = {};
   rows_ = 0;
   names_ = {};
@@ -108,7 +130,7 @@ void decoder::read(std::uint8_t* buffer, std::size_t valid) noexcept {
     } catch (const std::bad_alloc&) {
       counted_.not_kept += count - done;
     }
-    if (count < at_once) {  // the end
+    if (at >= valid) {
       counted_.cut_buffers += end == record_walk::ending::cut ? 1U : 0U;
       counted_.unknown_kinds += end == record_walk::ending::unknown_kind ? 1U : 0U;
       return;
@@ -116,8 +138,9 @@ void decoder::read(std::uint8_t* buffer, std::size_t valid) noexcept {
   }
 }
 
-void decoder::hand_over(trace& batch) noexcept {
+void decoder::hand_over(trace& batch, bool full) noexcept {
   const std::lock_guard lock{mutex_};
+  full_ = full_ || full;
   try {
     for (std::size_t i = batch.strings.size(); i < waiting_.strings.size(); ++i) {
       batch.strings.intern(waiting_.strings[static_cast<std::uint32_t>(i)]);
@@ -141,7 +164,12 @@ decoder::counts decoder::counted() const noexcept {
 }
 
 void decoder::decode(const std::uint8_t* record) {
-  switch (cupti::read(record, kind_of)) {
+  const record_kind kind = cupti::read(record, kind_of);
+  if (is_kept(kind) && (full_ || rows_ + waiting_.memory_events.size() >= most_)) {
+    ++counted_.not_kept;
+    return;
+  }
+  switch (kind) {
     case record_kind::concurrent_kernel:
     case record_kind::kernel:
       add_kernel(record);
@@ -242,17 +270,13 @@ void decoder::add_copy(const std::uint8_t* r) {
 void decoder::add_memory(const std::uint8_t* r) {
   const memory_operation what = cupti::read(r, memory::operation);
   const std::uint64_t bytes = cupti::read(r, memory::bytes);
-  if (what == memory_operation::invalid ||
+  if ((what != memory_operation::allocation && what != memory_operation::release) ||
       bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return;
   }
   const std::uint32_t kind = cupti::read(r, memory::kind);
   const auto change = static_cast<std::int64_t>(bytes);
   ++counted_.allocations;
-  if (waiting_.memory_events.size() >= most_) {
-    ++counted_.not_kept;
-    return;
-  }
   waiting_.memory_events.push_back({time_of(cupti::read(r, memory::timestamp)),
                                     what == memory_operation::allocation ? change : -change,
                                     kind != memory_pageable && kind != memory_pinned});
@@ -275,10 +299,6 @@ void decoder::add_overhead(const std::uint8_t* r) {
 }
 
 void decoder::add(const activity& a) {
-  if (rows_ == most_) {
-    ++counted_.not_kept;
-    return;
-  }
   // read() has made room.
   activity_columns& to = waiting_.activities;
   to.begin[rows_] = a.begin;

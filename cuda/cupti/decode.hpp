@@ -51,7 +51,7 @@ class decoder {
   /// Takes in a buffer. Its texts are CUPTI's: they may be gone once this has returned.
   void read(std::uint8_t* buffer, std::size_t valid) noexcept;
   /// As device_source::hand_over().
-  void hand_over(trace& batch) noexcept;
+  void hand_over(trace& batch, bool full) noexcept;
 
   struct counts {
     std::uint64_t kernels = 0;
@@ -101,6 +101,7 @@ class decoder {
   trace waiting_;             // its activities may be longer than what is in them
   std::size_t rows_ = 0;      // that are
   std::size_t most_ = 0;
+  bool full_ = false;  // nothing more can be kept
   counts counted_;
   std::array<known_name, 256> names_{};  // by address
   std::array<known_shape, 256> shapes_{};

@@ -6,6 +6,8 @@
 
 #include "driver/driver.hpp"
 
+#include "record/graph_labels.hpp"
+
 #include <algorithm>
 
 namespace varve::cupti {
@@ -40,6 +42,10 @@ std::vector<loss> collector::losses() const {
   if (a == nullptr || left_) {
     return out;
   }
+  const std::lock_guard lock{life_};
+  if (!problem_.empty()) {
+    return out;  // what is counted is a former session's
+  }
   const decoder::counts c = a->records.counted();
   const auto lose = [&](std::uint64_t count, const char* what) {
     if (count != 0) {
@@ -48,7 +54,9 @@ std::vector<loss> collector::losses() const {
   };
   lose(dropped_, "activity records dropped by CUPTI (raise gpu_options::buffers or buffer_bytes)");
   lose(pool_.refused(), "times that CUPTI got no buffer: its records are lost (raise gpu_options::buffers)");
-  lose(c.not_kept, "activity records not kept: decoded faster than they were taken over, or no memory");
+  lose(c.not_kept,
+       "activity records not kept: trace memory full (raise session_options::trace_memory), or they "
+       "came faster than they were taken over");
   lose(c.cut_buffers, "buffers of CUPTI that end within a record");
   lose(c.unknown_kinds, "buffers of CUPTI with records of an unknown kind: the rest of them is lost");
   lose(c.device_launched, "activities that a kernel launched on the device: they belong to no call");
@@ -57,7 +65,11 @@ std::vector<loss> collector::losses() const {
 
 time_ns collector::own_overhead() const noexcept {
   const attachment* const a = attached_.load();
-  return a != nullptr && !left_ ? a->records.counted().overhead : 0;
+  if (a == nullptr || left_) {
+    return 0;
+  }
+  const std::lock_guard lock{life_};
+  return problem_.empty() ? a->records.counted().overhead : 0;
 }
 
 collector_status collector::status() const {
@@ -85,12 +97,15 @@ collector_status collector::status() const {
   append(out.detail, "copies " + std::to_string(c.copies));
   append(out.detail, "sets " + std::to_string(c.sets));
   if (c.graphs != 0) {
-    append(out.detail, "whole graphs " + std::to_string(c.graphs));
+    append(out.detail, "whole graphs " + std::to_string(c.graphs) +
+                           " (layers inside of graphs are not recorded: gpu_options::whole_graphs)");
   }
   append(out.detail, "allocations and releases " + std::to_string(c.allocations));
   const graph_book::counts g = a->graphs.counted();
   if (g.nodes != 0) {
-    append(out.detail, "graph nodes " + std::to_string(g.nodes));
+    append(out.detail, "graph nodes " + std::to_string(g.nodes) + " (" + std::to_string(a->graphs.size()) +
+                           " in graphs and executables that are alive, labels of " +
+                           std::to_string(record::labels_of_graphs().size()) + " kept)");
   }
   if (g.updates != 0) {
     append(out.detail, "graph updates " + std::to_string(g.updates) + " (" + std::to_string(g.stale_updates) +
@@ -112,8 +127,15 @@ collector_status collector::status() const {
                first_few(a->kinds.unknown()),
            "; ");
   }
-  if (!note_.empty()) {
-    append(out.detail, note_, "; ");
+  for (const std::string* text : {&not_watched_, &note_}) {
+    if (!text->empty()) {
+      append(out.detail, *text, "; ");
+    }
+  }
+  const std::lock_guard told{told_mutex_};
+  if (errors_ != 0) {
+    append(out.detail, "CUPTI told of " + std::to_string(errors_) + " errors, the first: " + first_error_,
+           "; ");
   }
   return out;
 }

@@ -30,11 +30,13 @@ class device_source {
   /// Nanoseconds on the clock of its records. Thread safe.
   [[nodiscard]] virtual time_ns now() const noexcept = 0;
 
-  /// To be called now and then while it runs, without a lock: fetches what devices have done.
-  virtual void poll() noexcept = 0;
+  /// To be called now and then while it runs, without a lock: fetches what devices have done, if there is
+  /// time for that; `now`: in any case.
+  virtual void poll(bool now) noexcept = 0;
   /// Moves the activities since the last call into `batch`, which is always the same one while a session
-  /// runs: its tables grow and its rows point into them; of graph nodes only the ids are set. Thread safe.
-  virtual void hand_over(trace& batch) noexcept = 0;
+  /// runs: its tables grow and its rows point into them; of graph nodes only the ids are set. `full`: nothing
+  /// more can be kept; what comes from now on is only counted. Thread safe.
+  virtual void hand_over(trace& batch, bool full) noexcept = 0;
 
   [[nodiscard]] virtual std::vector<device_info> devices() const = 0;
   [[nodiscard]] virtual std::vector<loss> losses() const = 0;

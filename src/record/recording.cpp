@@ -18,6 +18,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -84,7 +85,9 @@ void in_child() noexcept {
   p.parents_reader = p.reader.release();
   p.devices = nullptr;
   p.spans = false;
+  new (&p.wake) std::condition_variable;  // the parent's reader was in the old one, whose state is its
   after_fork();
+  labels_of_graphs().end_reading();
   built_in_source().leave_to_parent();
   built_in_spans().leave_to_parent();
 }
@@ -92,7 +95,7 @@ void in_child() noexcept {
 // Under the lock: what the devices did.
 void take_over(process_state& p) {
   if (p.devices != nullptr) {
-    p.devices->hand_over(p.batch);
+    p.devices->hand_over(p.batch, p.records->full());
     p.records->take_over(p.batch);
   }
   if (p.spans) {
@@ -155,7 +158,7 @@ void read_logs() {
       }
       p.woken = false;
     }
-    built_in_source().poll();
+    built_in_source().poll(false);
     built_in_spans().poll();
     const std::lock_guard lock{p.mutex};
     if (p.records) {
@@ -163,7 +166,7 @@ void read_logs() {
       add_anchor(p, false);
       if (const time_ns t = monotonic(); t - purged > purge_interval) {
         purged = t;
-        labels_of_graphs().purge(false);
+        labels_of_graphs().purge();
       }
     }
   }
@@ -180,7 +183,7 @@ void wake_reader() noexcept {
     }
     p.woken = true;
   }
-  p.wake.notify_all();  // a child inherits a waiter that never wakes
+  p.wake.notify_all();
 }
 
 clock_mapping session_clock() noexcept {
@@ -295,7 +298,7 @@ struct clean_up {
     p.batch = {};
     p.anchors.clear();
     pool.close();
-    labels_of_graphs().purge();
+    labels_of_graphs().end_reading();
     if ((varve_load_state_() & VARVE_STATE_ARMED) == 0) {
       labels_of_graphs().clear();
     }
@@ -323,6 +326,7 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
     p.stopping = false;
     p.woken = false;
     p.reader = std::make_unique<std::thread>(read_logs);
+    labels_of_graphs().begin_reading();
     return marker_ns;
   } catch (...) {
     p.records.reset();
@@ -344,6 +348,13 @@ void record_spans() noexcept {
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
   p.spans = true;
+}
+
+void open_window() noexcept {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  p.records->begin_at(now());
+  __atomic_or_fetch(&varve_state_, VARVE_STATE_RECORDING, __ATOMIC_RELEASE);
 }
 
 void close_window() noexcept {
@@ -374,6 +385,7 @@ recorded stop_recording(bool keep) {
 }
 
 recorded copy_recording() {
+  built_in_source().poll(true);
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
   const clock_anchor now = read_anchor();

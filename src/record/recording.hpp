@@ -22,7 +22,7 @@ struct recorded {
   std::size_t count = 0;  ///< of ranges, calls and activities
 };
 
-/// Prepares to record; markers do once VARVE_STATE_RECORDING is set. Returns the cost of a marker in
+/// Prepares to record; markers do once the window is open. Returns the cost of a marker in
 /// nanoseconds. Throws varve::record::busy when somebody records already, or what the system throws when it
 /// has no memory or thread.
 struct busy {};
@@ -32,6 +32,8 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory);
 void record_devices() noexcept;
 /// Where there is none such: from here on the built-in source of spans hands its spans over.
 void record_spans() noexcept;
+/// All sources have begun: markers record from here on, and the window of what is recorded begins.
+void open_window() noexcept;
 /// Markers record no more, and the window of what was recorded ends.
 void close_window() noexcept;
 /// Ends what start_recording() began, once its window is closed, also when it throws for lack of memory.

@@ -104,7 +104,7 @@ void session::impl::begin_recording(int headers) {
   for (const auto& c : options.collectors) {
     c->start();
   }
-  __atomic_or_fetch(&varve_state_, VARVE_STATE_RECORDING, __ATOMIC_RELEASE);
+  record::open_window();
   say(log_level::info, "session started");
 }
 
@@ -273,6 +273,11 @@ session_status session::status() const {
   out.collectors = impl_->running ? impl_->collectors() : impl_->last;
   if (impl_->running && impl_->owner == ::getpid()) {
     out.losses = record::recording_losses();
+    if (impl_->options.gpu.enabled) {
+      for (loss& l : record::built_in_source().losses()) {
+        out.losses.push_back(std::move(l));
+      }
+    }
     if (impl_->null_collectors != 0) {
       out.losses.push_back({null_collector, "session", impl_->null_collectors});
     }

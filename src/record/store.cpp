@@ -195,13 +195,18 @@ void store::handle(log_state& s, const slot* e) {
   }
 }
 
-bool store::keep(std::size_t bytes) {
+bool store::has_room(std::size_t bytes) noexcept {
   if (used_ + bytes > memory_) {
-    ++over_memory_;
     return false;
   }
   used_ += bytes;
   return true;
+}
+
+bool store::keep(std::size_t bytes) {
+  const bool kept = has_room(bytes);
+  over_memory_ += kept ? 0U : 1U;
+  return kept;
 }
 
 std::uint32_t store::name_of(const char* text) {

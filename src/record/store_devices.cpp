@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace varve::record {
 
@@ -34,25 +36,29 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 }  // namespace
 
+// A row that there is no memory for is `none` here, and what needs it is not kept.
 void store::take_over(trace& batch) {
   for (std::size_t i = device_names_.size(); i < batch.strings.size(); ++i) {
-    device_names_.push_back(t_.strings.intern(demangled(batch.strings[static_cast<std::uint32_t>(i)])));
+    const std::string_view text = batch.strings[static_cast<std::uint32_t>(i)];
+    device_names_.push_back(has_room(bytes_of_text + 3 * text.size()) ? t_.strings.intern(demangled(text))
+                                                                      : none);
   }
   for (std::size_t i = device_streams_.size(); i < batch.streams.size(); ++i) {
     device_streams_.push_back(t_.intern_stream(batch.streams[i]));
   }
   for (std::size_t i = device_shapes_.size(); i < batch.shapes.size(); ++i) {
-    device_shapes_.push_back(t_.intern_shape(batch.shapes[i]));
+    device_shapes_.push_back(has_room(bytes_of_shape) ? t_.intern_shape(batch.shapes[i]) : none);
   }
   for (std::size_t i = device_bytes_.size(); i < batch.bytes.size(); ++i) {
-    device_bytes_.push_back(t_.intern_bytes(batch.bytes[i]));
-  }
-  for (std::size_t i = device_nodes_.size(); i < batch.graph_nodes.size(); ++i) {
-    device_nodes_.push_back(node_of(batch.graph_nodes[i].id));
+    device_bytes_.push_back(has_room(bytes_of_shape) ? t_.intern_bytes(batch.bytes[i]) : none);
   }
   activity_columns& to = device_activities_;
   const activity_columns& from = batch.activities;
   for (std::size_t i = 0; i < from.size(); ++i) {
+    if (device_names_[from.name[i]] == none) {
+      ++over_memory_;
+      continue;
+    }
     if (!keep(bytes_of_activity)) {
       continue;
     }
@@ -61,7 +67,8 @@ void store::take_over(trace& batch) {
     to.end.push_back(from.end[i]);
     to.correlation.push_back(from.correlation[i]);
     to.name.push_back(device_names_[from.name[i]]);
-    to.node.push_back(from.node[i] != none ? device_nodes_[from.node[i]] : none);
+    to.node.push_back(from.node[i] != none ? node_of(batch.graph_nodes[from.node[i]].id, from.correlation[i])
+                                           : none);
     to.detail.push_back(from.detail[i] == none ? none
                         : kernel               ? device_shapes_[from.detail[i]]
                                                : device_bytes_[from.detail[i]]);
@@ -93,8 +100,9 @@ void store::add_spans(trace& t, const clock_mapping& clock) const {
   }
 }
 
-void store::add_devices(trace& t) const {
+void store::add_devices(trace& t, const clock_mapping& clock) const {
   activity_columns& to = t.activities;
+  const std::size_t first = to.size();
   const activity_columns& from = device_activities_;
   append(to.begin, from.begin);
   append(to.end, from.end);
@@ -110,8 +118,75 @@ void store::add_devices(trace& t) const {
       correlation = outer != aliases_.end() ? outer->second : correlation;
     }
   }
+  if (clock.has_steps()) {
+    settle(t, clock, first);
+  }
+  remove_outside(t, first);
   std::stable_sort(t.memory_events.begin(), t.memory_events.end(),
                    [](const memory_event& a, const memory_event& b) { return a.at < b.at; });
+}
+
+// Where the device clock was set, times of after it go on from those of before, as the host's do. When work
+// ran is told by its call.
+void store::settle(trace& t, const clock_mapping& clock, std::size_t first) {
+  std::unordered_map<std::uint32_t, time_ns> called;
+  for (std::size_t c = 0; c < t.calls.size(); ++c) {
+    called.emplace(t.calls.correlation[c], t.calls.begin[c]);
+  }
+  const auto within = [&](time_ns at) { return std::max(t.begin, std::min(at, t.end)); };
+  activity_columns& all = t.activities;
+  for (std::size_t i = first; i < all.size(); ++i) {
+    if (all.begin[i] == 0 || all.end[i] == 0) {
+      continue;  // no time
+    }
+    const auto call = called.find(all.correlation[i]);
+    const time_ns steps =
+        clock.steps_until(all.begin[i], call != called.end() ? call->second : within(all.begin[i]));
+    all.begin[i] -= steps;
+    all.end[i] -= steps;
+  }
+  for (memory_event& m : t.memory_events) {
+    m.at -= clock.steps_until(m.at, within(m.at));
+  }
+}
+
+// Of before or after the session is what ended before its window or began after it, and was launched by none
+// of its calls. Work that lacks its times is of the session where it may be.
+void store::remove_outside(trace& t, std::size_t first) {
+  activity_columns& all = t.activities;
+  std::vector<bool> out(all.size(), false);
+  bool any = false;
+  for (std::size_t i = first; i < all.size(); ++i) {
+    const bool timed = all.end[i] != 0 && all.end[i] >= all.begin[i];
+    out[i] = timed && (all.end[i] <= t.begin || all.begin[i] >= t.end);
+    any = any || out[i];
+  }
+  if (any) {
+    const std::unordered_set<std::uint32_t> launched{t.calls.correlation.begin(), t.calls.correlation.end()};
+    for (std::size_t i = first; i < all.size(); ++i) {
+      out[i] = out[i] && (all.correlation[i] == 0 || launched.count(all.correlation[i]) == 0);
+    }
+    const auto compact = [&](auto& column) {
+      std::size_t kept = first;
+      for (std::size_t i = first; i < column.size(); ++i) {
+        if (!out[i]) {
+          column[kept++] = column[i];
+        }
+      }
+      column.resize(kept);
+    };
+    compact(all.begin);
+    compact(all.end);
+    compact(all.correlation);
+    compact(all.name);
+    compact(all.node);
+    compact(all.detail);
+    compact(all.stream);
+    compact(all.kind);
+  }
+  const auto outside = [&](const memory_event& m) { return m.at < t.begin || m.at > t.end; };
+  t.memory_events.erase(std::remove_if(t.memory_events.begin(), t.memory_events.end(), outside),
+                        t.memory_events.end());
 }
 
 }  // namespace varve::record

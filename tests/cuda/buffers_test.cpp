@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cupti/buffers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using varve::cupti::buffer_pool;
+
+constexpr std::size_t bytes = std::size_t{128} << 10U;
+
+TEST(buffers, there_are_so_many_then_small_spare_ones_then_none) {
+  buffer_pool pool;
+  pool.open(bytes, 3, 1);
+  std::set<std::uint8_t*> seen;
+  std::vector<std::size_t> sizes;
+  for (;;) {
+    const buffer_pool::piece p = pool.take();
+    if (p.data == nullptr) {
+      EXPECT_EQ(p.size, 0U);
+      break;
+    }
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p.data) % 8, 0U);
+    std::memset(p.data, 0xFF, p.size);
+    seen.insert(p.data);
+    sizes.push_back(p.size);
+  }
+  std::vector<std::size_t> expected(3, bytes);
+  expected.resize(3 + buffer_pool::most_spares, buffer_pool::spare_bytes);
+  EXPECT_EQ(sizes, expected);
+  EXPECT_EQ(seen.size(), sizes.size()) << "none is lent twice";
+  EXPECT_EQ(pool.refused(), 1U);
+  EXPECT_EQ(pool.lent(), sizes.size());
+  for (std::uint8_t* data : seen) {
+    pool.give(data);
+  }
+  EXPECT_EQ(pool.lent(), 0U);
+  EXPECT_EQ(pool.take().size, bytes) << "large ones first";
+  pool.close();
+}
+
+TEST(buffers, what_comes_back_is_lent_again) {
+  buffer_pool pool;
+  pool.open(bytes, 1, 1);
+  std::uint8_t* const first = pool.take().data;
+  pool.give(first);
+  EXPECT_EQ(pool.take().data, first);
+  EXPECT_EQ(pool.refused(), 0U);
+  pool.give(first);
+  pool.close();
+}
+
+TEST(buffers, what_is_not_lent_is_not_taken_back) {
+  buffer_pool pool;
+  pool.open(bytes, 1, 1);
+  std::uint8_t other = 0;
+  pool.give(&other);
+  pool.give(nullptr);
+  std::uint8_t* const data = pool.take().data;
+  pool.give(data);
+  pool.give(data);  // twice
+  EXPECT_EQ(pool.take().data, data);
+  EXPECT_EQ(pool.take().size, buffer_pool::spare_bytes);
+  pool.close();
+}
+
+TEST(buffers, what_is_lent_over_an_end_goes_when_it_comes_back) {
+  buffer_pool pool;
+  pool.open(bytes, 1, 1);
+  std::uint8_t* const lent = pool.take().data;
+  pool.close();
+  EXPECT_EQ(pool.take().data, nullptr) << "closed";
+  std::memset(lent, 1, bytes);  // CUPTI's still
+  pool.open(2 * bytes, 1, 0);
+  EXPECT_EQ(pool.lent(), 1U);
+  pool.give(lent);
+  EXPECT_EQ(pool.lent(), 0U);
+  EXPECT_EQ(pool.take().size, 2 * bytes) << "not one of the size of before";
+  pool.close();
+}
+
+TEST(buffers, refused_is_counted_from_opening_to_closing) {
+  buffer_pool pool;
+  EXPECT_EQ(pool.take().data, nullptr) << "never opened";
+  EXPECT_EQ(pool.refused(), 0U);
+  pool.open(bytes, 1, 0);
+  std::vector<std::uint8_t*> lent;
+  for (std::size_t i = 0; i < 1 + buffer_pool::most_spares + 2; ++i) {
+    lent.push_back(pool.take().data);
+  }
+  EXPECT_EQ(pool.refused(), 2U);
+  pool.close();
+  EXPECT_EQ(pool.take().data, nullptr);
+  EXPECT_EQ(pool.refused(), 2U);
+  for (std::uint8_t* data : lent) {
+    pool.give(data);
+  }
+}
+
+TEST(buffers, threads_share_them) {
+  buffer_pool pool;
+  pool.open(bytes, 4, 0);
+  std::vector<std::thread> all;
+  for (int i = 0; i < 8; ++i) {
+    all.emplace_back([&] {
+      for (int n = 0; n < 200; ++n) {
+        if (const buffer_pool::piece p = pool.take(); p.data != nullptr) {
+          *p.data = 1;
+          pool.give(p.data);
+        }
+        pool.refill();
+      }
+    });
+  }
+  for (std::thread& t : all) {
+    t.join();
+  }
+  EXPECT_EQ(pool.lent(), 0U);
+  EXPECT_EQ(pool.refused(), 0U) << "eight of twenty";
+  pool.close();
+}
+
+}  // namespace
