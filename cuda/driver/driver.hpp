@@ -13,7 +13,7 @@
 
 namespace varve::cuda {
 
-using context = struct cuda_context*;  // CUcontext
+using context = struct driver_context*;  // CUcontext
 
 /// CUresult 0 is success. Null: the driver does not have it.
 struct driver {

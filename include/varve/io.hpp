@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -79,15 +80,39 @@ enum class file_kind : std::uint8_t { pytorch, report_json, unknown };
 /// in the graph; which of these, graph_node::source says. What cannot be taken as it is, is skipped or
 /// repaired, and counted in trace::losses; a file that ends early is read up to its last whole event, and the
 /// losses say where that is. Traces of XLA have the same form and are read as far as they carry kernels and
-/// what launched them.
+/// what launched them. One that write_chrome_trace() wrote comes back as it was: its ranges are taken as they
+/// are told, not from names and times, and `rules`, `captures` and `layers` change nothing.
 [[nodiscard]] VARVE_API trace read_pytorch(const std::string& path, const read_options& options = {});
+
+/// Writes a trace as Chrome JSON, for Perfetto, chrome://tracing and what reads traces of the PyTorch
+/// profiler: ranges as annotations on their threads, requests on rows of their own, calls with arrows to what
+/// they launched, kernels, copies and sets on the streams of their devices. Each event has in "args" under
+/// "varve" what only varve knows, and so has the document, before its events: read_pytorch() gives the same
+/// records back, in the same order (attributes, work and the like range by range), and analyze() the same
+/// report. Nothing is held back until the end: memory is a few bytes a string and a range. Calls whose name
+/// was not recorded are named after the commonest of their kind ("cudaLaunchKernel").
+///
+/// Not carried: bytes of names that are no UTF-8 (each becomes U+FFFD) and what is beyond 64 KiB of one;
+/// labels nested deeper than 128, or in paths of more than 4096 bytes (the label around them is taken, and a
+/// loss counts them); times beyond ±146 years (taken as there); records without all of their columns; what
+/// refers to a record that is not there; all but the last value that a pass has for one attribute, and of its
+/// models; all but the first of an activity's collectives.
+///
+/// Throws varve::error when `to` refuses more.
+VARVE_API void write_chrome_trace(const trace& t, std::ostream& to);
+/// The same into a file that only its owner may read. It is whole or not there: it gets its name, and
+/// replaces what had it, once all is written. A device or pipe is written to as it is.
+VARVE_API void write_chrome_trace(const trace& t, const std::string& path);
 
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).
 inline constexpr int report_schema = 1;
 
-/// The report as one JSON document, all times in nanoseconds.
+/// Writes the report as one JSON document, all times in nanoseconds, in pieces of some 64 KiB: the text is
+/// never in memory as a whole. What goes wrong is the stream's to tell.
+VARVE_API void write_json(std::ostream& out, const report& r);
+/// What write_json() writes.
 [[nodiscard]] VARVE_API std::string to_json(const report& r);
-/// Reads what to_json() wrote; equal to the original in every field.
+/// Reads what these wrote; equal to the original in every field.
 [[nodiscard]] VARVE_API report read_report(const std::string& path, const read_options& options = {});
 
 }  // namespace v0

@@ -154,6 +154,17 @@ std::string_view cut(std::string_view text, std::size_t size) noexcept {
   return text.substr(0, size);
 }
 
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = character(text);
+    out += length == 0 ? replacement : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
 buffer repaired(std::string_view text, repairs& done) {
   repairs counted;
   const std::size_t size = repair(text, nullptr, counted);

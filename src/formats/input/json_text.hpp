@@ -31,6 +31,9 @@ namespace input {
 /// `text` cut to at most `size` bytes, not inside a character.
 [[nodiscard]] std::string_view cut(std::string_view text, std::size_t size) noexcept;
 
+/// `text` with each byte that is no UTF-8 replaced by U+FFFD.
+[[nodiscard]] std::string valid_utf8(std::string_view text);
+
 struct repairs {
   std::uint64_t utf8 = 0;      ///< bytes that are no UTF-8, each now U+FFFD
   std::uint64_t controls = 0;  ///< bare control characters inside strings, each now a space

@@ -65,7 +65,7 @@ bool window::fill() {
 std::string_view window::piece(std::string_view before, std::size_t size, std::string_view after) {
   restore();
   char* const begin = text_.data() + headroom - before.size();
-  std::memcpy(begin, before.data(), before.size());
+  std::copy(before.begin(), before.end(), begin);  // an empty one may have no address
   changed_at_ = headroom + size;
   std::memcpy(changed_, text_.data() + changed_at_, sizeof changed_);
   std::memcpy(text_.data() + changed_at_, after.data(), after.size());

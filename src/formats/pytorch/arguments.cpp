@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // The "args" of an event.
+#include "formats/input/json_text.hpp"
 #include "formats/pytorch/number.hpp"
 #include "formats/pytorch/parser.hpp"
 
@@ -53,8 +54,12 @@ class reader {
       case 'I':
         if (is(key, "Input Dims")) {
           whole_value(e.shapes, value);
+        } else if (is(key, "Input dims")) {  // of PyTorch 1.8, which may write the list as a text
+          whole_value(e.shapes, value);
+          e.shapes = input::is_string(e.shapes) ? input::inside(e.shapes) : e.shapes;
         } else if (is(key, "Input type")) {
           whole_value(e.types, value);
+          e.types = input::is_string(e.types) ? std::string_view{} : e.types;  // "('float',)" of PyTorch 1.8
         } else if (is(key, "In msg nelems") || is(key, "In msg size")) {
           take(e.elements_in, value);
         }
@@ -143,6 +148,11 @@ class reader {
           take(e.shared_memory, value);
         }
         break;
+      case 'v':
+        if (is(key, "varve")) {
+          whole_object(e.own, value);
+        }
+        break;
       default:
         break;
     }
@@ -159,6 +169,15 @@ class reader {
     }
     json::array array;
     to = is_a(value, array) ? need(array.raw_json()) : token_of(value);
+  }
+
+  void whole_object(std::string_view& to, json::value& value) {
+    json::object object;
+    if (!to.empty()) {
+      losses_.add(lost::repeated_key);
+    } else if (is_a(value, object)) {
+      to = need(object.raw_json());
+    }
   }
 
   void triple(json::value& value, extent& to) {

@@ -30,6 +30,7 @@ struct event {
   std::string_view thread;
   std::string_view begin;
   std::string_view duration;
+  std::string_view id;  // of a flow
 
   std::string_view correlation;  // from here on: of "args"
   std::string_view device;
@@ -56,6 +57,7 @@ struct event {
   std::string_view elements_out;    // "Out msg nelems"
   std::string_view data_type;       // "dtype"
   std::string_view group_size;      // "Group size"
+  std::string_view own;             // "varve", whole: see own_format.hpp
   extent grid;
   extent block;
 

@@ -64,6 +64,10 @@ void read_header(const char* key, json::value& value, header& about, builder& to
     if (is_a(value, nested)) {
       read_distributed(nested, about, losses);
     }
+  } else if (is(key, "varve")) {
+    if (is_a(value, nested)) {
+      to.start_own(need(nested.raw_json()));
+    }
   } else if (is(key, "baseTimeNanoseconds")) {
     take(about.base_time, value, losses);
   } else if (is(key, "schemaVersion")) {

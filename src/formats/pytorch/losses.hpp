@@ -28,6 +28,7 @@ enum class lost : std::uint8_t {
   many_streams,
   no_name,
   invalid_correlation,
+  shared_correlation,
   invalid_shape,
   invalid_bytes,
   invalid_node,
@@ -52,6 +53,13 @@ enum class lost : std::uint8_t {
   invalid_memory,
   absurd_work,
   untold_work,
+  invalid_flow,
+  many_flows,
+  own_late,
+  own_version,
+  own_value,
+  own_reference,
+  own_order,
   count_
 };
 
