@@ -29,6 +29,12 @@ if(TARGET varve_tool)
   install(TARGETS varve_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+# The library that `varve run` injects: found from the tool's folder, and finding the recorder beside itself.
+if(TARGET varve_inject)
+  set_target_properties(varve_inject PROPERTIES INSTALL_RPATH $ORIGIN)
+  install(TARGETS varve_inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 # What a static library asks of those who link it.
 get_target_property(varve_type varve TYPE)
 set(varve_needs "")

@@ -12,7 +12,9 @@ namespace varve::cupti {
 
 namespace {
 
-constexpr std::size_t at_once = 512;    // records decoded under one lock
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t ahead = 2048;     // bytes: some ten records
+constexpr std::size_t at_once = 128;    // records decoded under one lock
 constexpr std::size_t most_added = 64;  // bytes that a later CUDA's record may have behind what we know of it
 
 time_ns time_of(std::uint64_t t) noexcept { return static_cast<time_ns>(t); }
@@ -54,6 +56,10 @@ std::size_t record_walk::next(std::uint8_t* buffer, std::size_t valid, std::size
   std::size_t count = 0;
   end = ending::whole;
   while (count < most && at < valid) {
+    // Where the next record lies is known only when this one has come from memory.
+    for (std::size_t line = 0; line < 4 * cache_line; line += cache_line) {
+      __builtin_prefetch(buffer + std::min(at + ahead + line, valid));
+    }
     const std::size_t rest = valid - at;
     const record_kind kind = rest >= sizeof(record_kind) ? read(buffer + at, kind_of) : record_kind::invalid;
     const auto number = static_cast<std::size_t>(kind);
@@ -99,8 +105,9 @@ void decoder::open(std::size_t most) noexcept {
   most_ = most;
   full_ = false;
   counted_ = {};
+  rows_ = 0;
   names_ = {};
-  shapes_.clear();
+  shapes_ = {};
   nodes_.clear();
   last_stream_index_ = narrow_none;
 }
@@ -110,16 +117,20 @@ void decoder::read(std::uint8_t* buffer, std::size_t valid) noexcept {
   std::size_t at = 0;
   for (;;) {
     record_walk::ending end = record_walk::ending::whole;
+    std::size_t done = 0;
     const std::size_t count = walk_.next(buffer, valid, at, records, at_once, end);
     const std::lock_guard lock{mutex_};
-    for (std::size_t i = 0; i < count; ++i) {
-      try {
-        decode(records[i]);
-      } catch (const std::bad_alloc&) {
-        ++counted_.not_kept;
+    try {
+      if (waiting_.activities.size() < rows_ + count) {
+        waiting_.activities.resize(std::max(rows_ + count, waiting_.activities.begin.capacity()));
       }
+      for (; done < count; ++done) {
+        decode(records[done]);
+      }
+    } catch (const std::bad_alloc&) {
+      counted_.not_kept += count - done;
     }
-    if (count < at_once) {  // the end
+    if (at >= valid) {
       counted_.cut_buffers += end == record_walk::ending::cut ? 1U : 0U;
       counted_.unknown_kinds += end == record_walk::ending::unknown_kind ? 1U : 0U;
       return;
@@ -141,6 +152,8 @@ void decoder::hand_over(trace& batch, bool full) noexcept {
   } catch (const std::bad_alloc&) {
     return;  // they wait for the next time
   }
+  waiting_.activities.resize(rows_);
+  rows_ = 0;
   std::swap(batch.activities, waiting_.activities);
   std::swap(batch.memory_events, waiting_.memory_events);
 }
@@ -152,7 +165,7 @@ decoder::counts decoder::counted() const noexcept {
 
 void decoder::decode(const std::uint8_t* record) {
   const record_kind kind = cupti::read(record, kind_of);
-  if (is_kept(kind) && (full_ || waiting_.activities.size() + waiting_.memory_events.size() >= most_)) {
+  if (is_kept(kind) && (full_ || rows_ + waiting_.memory_events.size() >= most_)) {
     ++counted_.not_kept;
     return;
   }
@@ -204,27 +217,35 @@ void decoder::decode(const std::uint8_t* record) {
   }
 }
 
+// What makes a kernel's shape stands together in its record: grid, block, static and dynamic shared memory.
+std::uint32_t decoder::shape_of(const std::uint8_t* r) {
+  static_assert(kernel::dynamic_shared_memory.offset + 4 == kernel::grid_x.offset + sizeof(raw_shape::words));
+  raw_shape raw;
+  std::memcpy(raw.words.data(), r + kernel::grid_x.offset, sizeof raw.words);
+  raw.registers = cupti::read(r, kernel::registers_per_thread);
+  std::uint64_t h = raw.registers;
+  for (const std::uint64_t w : raw.words) {
+    h = (h ^ w) * 0x9E3779B97F4A7C15ULL;
+  }
+  known_shape& known = shapes_[(h >> 32U) % shapes_.size()];
+  if (known.id == none || known.raw.registers != raw.registers || known.raw.words != raw.words) {
+    launch_shape shape;
+    std::memcpy(shape.grid, r + kernel::grid_x.offset, sizeof shape.grid);
+    std::memcpy(shape.block, r + kernel::block_x.offset, sizeof shape.block);
+    shape.registers = raw.registers;
+    shape.static_shared_memory = static_cast<std::uint32_t>(cupti::read(r, kernel::static_shared_memory));
+    shape.dynamic_shared_memory = static_cast<std::uint32_t>(cupti::read(r, kernel::dynamic_shared_memory));
+    known = {raw, waiting_.intern_shape(shape)};
+  }
+  return known.id;
+}
+
 void decoder::add_kernel(const std::uint8_t* r) {
   ++counted_.kernels;
   counted_.device_launched += cupti::read(r, kernel::is_device_launched, lib_.version, std::uint8_t{0});
-  const auto size = [&](field<std::int32_t> f) { return static_cast<std::uint32_t>(cupti::read(r, f)); };
-  launch_shape shape;
-  shape.grid[0] = size(kernel::grid_x);
-  shape.grid[1] = size(kernel::grid_y);
-  shape.grid[2] = size(kernel::grid_z);
-  shape.block[0] = size(kernel::block_x);
-  shape.block[1] = size(kernel::block_y);
-  shape.block[2] = size(kernel::block_z);
-  shape.registers = cupti::read(r, kernel::registers_per_thread);
-  shape.static_shared_memory = size(kernel::static_shared_memory);
-  shape.dynamic_shared_memory = size(kernel::dynamic_shared_memory);
-  const auto [known, added] = shapes_.try_emplace(shape, static_cast<std::uint32_t>(waiting_.shapes.size()));
-  if (added) {
-    waiting_.shapes.push_back(shape);
-  }
   add({time_of(cupti::read(r, kernel::start)), time_of(cupti::read(r, kernel::end)),
        cupti::read(r, kernel::correlation_id), name_of(cupti::read(r, kernel::name)),
-       node_of(cupti::read(r, kernel::graph_node_id)), known->second,
+       node_of(cupti::read(r, kernel::graph_node_id)), shape_of(r),
        stream_of(cupti::read(r, kernel::device_id), cupti::read(r, kernel::context_id),
                  cupti::read(r, kernel::stream_id)),
        activity_kind::kernel});
@@ -277,14 +298,29 @@ void decoder::add_overhead(const std::uint8_t* r) {
   std::free(cupti::read<void*>(r, overhead::data, lib_.version, nullptr));
 }
 
+void decoder::add(const activity& a) {
+  // read() has made room.
+  activity_columns& to = waiting_.activities;
+  to.begin[rows_] = a.begin;
+  to.end[rows_] = a.end;
+  to.correlation[rows_] = a.correlation;
+  to.name[rows_] = a.name;
+  to.node[rows_] = a.node;
+  to.detail[rows_] = a.detail;
+  to.stream[rows_] = a.stream;
+  to.kind[rows_] = a.kind;
+  ++rows_;
+}
+
 // Texts come again at the same address mostly, and with another text there when a module was unloaded.
 std::uint32_t decoder::name_of(const char* text) {
   if (text == nullptr) {
     text = "";
   }
   known_name& known = names_[(reinterpret_cast<std::uintptr_t>(text) >> 3U) % names_.size()];
-  if (known.at != text || waiting_.strings[known.id] != text) {
-    known = {text, waiting_.strings.intern(text)};
+  if (known.at != text || std::strcmp(known.copy, text) != 0) {
+    const std::uint32_t id = waiting_.strings.intern(text);
+    known = {text, waiting_.strings[id].data(), id};  // the table's texts end with a null, and stay
   }
   return known.id;
 }
@@ -313,22 +349,6 @@ std::uint32_t decoder::bytes_of(std::uint64_t bytes) {
   return bytes <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())
              ? waiting_.intern_bytes(static_cast<std::int64_t>(bytes))
              : none;
-}
-
-std::size_t decoder::shape_hash::operator()(const launch_shape& s) const noexcept {
-  std::uint64_t h = s.registers;
-  for (const std::uint32_t n : {s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2],
-                                s.static_shared_memory, s.dynamic_shared_memory}) {
-    h = (h ^ n) * 0x9E3779B97F4A7C15ULL;
-    h ^= h >> 32U;
-  }
-  return static_cast<std::size_t>(h);
-}
-
-bool decoder::shape_equal::operator()(const launch_shape& a, const launch_shape& b) const noexcept {
-  return std::equal(a.grid, a.grid + 3, b.grid) && std::equal(a.block, a.block + 3, b.block) &&
-         a.registers == b.registers && a.static_shared_memory == b.static_shared_memory &&
-         a.dynamic_shared_memory == b.dynamic_shared_memory;
 }
 
 }  // namespace varve::cupti

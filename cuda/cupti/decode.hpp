@@ -69,14 +69,17 @@ class decoder {
   [[nodiscard]] counts counted() const noexcept;
 
  private:
-  struct shape_hash {
-    std::size_t operator()(const launch_shape& s) const noexcept;
+  struct raw_shape {
+    std::array<std::uint64_t, 4> words{};
+    std::uint16_t registers = 0;
   };
-  struct shape_equal {
-    bool operator()(const launch_shape& a, const launch_shape& b) const noexcept;
+  struct known_shape {
+    raw_shape raw;
+    std::uint32_t id = none;
   };
   struct known_name {
     const char* at = nullptr;
+    const char* copy = nullptr;
     std::uint32_t id = none;
   };
 
@@ -85,7 +88,8 @@ class decoder {
   void add_copy(const std::uint8_t* record);
   void add_memory(const std::uint8_t* record);
   void add_overhead(const std::uint8_t* record);
-  void add(const activity& a) { waiting_.add_activity(a); }
+  void add(const activity& a);
+  std::uint32_t shape_of(const std::uint8_t* record);
   std::uint32_t name_of(const char* text);
   std::uint32_t node_of(std::uint64_t id);
   std::uint16_t stream_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream);
@@ -94,12 +98,13 @@ class decoder {
   const library& lib_;
   record_walk walk_;
   mutable std::mutex mutex_;  // guards what follows; held for some hundred records at a time
-  trace waiting_;
+  trace waiting_;             // its activities may be longer than what is in them
+  std::size_t rows_ = 0;      // that are
   std::size_t most_ = 0;
   bool full_ = false;  // nothing more can be kept
   counts counted_;
   std::array<known_name, 256> names_{};  // by address
-  std::unordered_map<launch_shape, std::uint32_t, shape_hash, shape_equal> shapes_;
+  std::array<known_shape, 256> shapes_{};
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
   stream_info last_stream_;
   std::uint16_t last_stream_index_ = narrow_none;

@@ -43,7 +43,8 @@ token_lists random_prompts(const decoder::options& o) {
 void write_json([[maybe_unused]] const varve::report& report, [[maybe_unused]] const std::string& path) {
 #if defined(DECODER_JSON)
   std::ofstream file{path};
-  file << varve::to_json(report) << '\n';
+  varve::write_json(file, report);
+  file << '\n';
   if (!file.flush()) {
     throw std::runtime_error{"cannot write " + path};
   }

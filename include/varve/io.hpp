@@ -107,9 +107,12 @@ VARVE_API void write_chrome_trace(const trace& t, const std::string& path);
 /// Version of the JSON schema that write_json() follows (docs/report-schema.md).
 inline constexpr int report_schema = 1;
 
-/// The report as one JSON document, all times in nanoseconds.
+/// Writes the report as one JSON document, all times in nanoseconds, in pieces of some 64 KiB: the text is
+/// never in memory as a whole. What goes wrong is the stream's to tell.
+VARVE_API void write_json(std::ostream& out, const report& r);
+/// What write_json() writes.
 [[nodiscard]] VARVE_API std::string to_json(const report& r);
-/// Reads what to_json() wrote; equal to the original in every field.
+/// Reads what these wrote; equal to the original in every field.
 [[nodiscard]] VARVE_API report read_report(const std::string& path, const read_options& options = {});
 
 }  // namespace v0

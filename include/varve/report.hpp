@@ -238,7 +238,9 @@ struct report_quality {
   std::int64_t calls_by_forward = 0;   ///< backward calls, by the range around their forward operator
   std::int64_t calls_backward = 0;     ///< backward calls of which no such range is known
   std::int64_t calls_by_pass = 0;  ///< calls in the one pass that was open on another thread: an inference
-  bool implicit_pass = false;      ///< no passes marked: the whole trace is taken as one
+  std::int64_t activities_by_operator = 0;  ///< of the unmatched: in the range around their operator
+  std::int64_t activities_by_flow = 0;      ///< of the unmatched: in the range that a flow leads from
+  bool implicit_pass = false;               ///< no passes marked: the whole trace is taken as one
   pass_inference inferred_passes =
       pass_inference::not_inferred;  ///< passes are not marked but inferred: from what
   std::int64_t inferred_prefills =
@@ -329,7 +331,8 @@ struct table_options {
   sort_key sort = sort_key::gpu_time;
   std::size_t top = 0;  ///< at most this many rows a phase; 0: all
   /// Rows with a smaller share of their phase's GPU time become one line; of siblings that are more than a
-  /// fifth together, the ten largest stay.
+  /// fifth together, the ten largest stay. What is below the blocks that a model repeats is judged by its
+  /// share in all of them; parts of more than ten blocks are shown as long as that takes 200 lines at most.
   double fold_below = 0.01;
   bool by_shape = false;  ///< operators apart for each set of shapes of their inputs
   std::string filter;     ///< only rows whose path holds this text, whatever its case; none is folded then

@@ -227,6 +227,7 @@ struct VARVE_API activity_columns {
 
   [[nodiscard]] std::size_t size() const noexcept { return begin.size(); }
   void reserve(std::size_t n);
+  void resize(std::size_t n);
 };
 
 enum class operator_source : std::uint8_t {
@@ -266,12 +267,15 @@ struct collective {
   std::uint32_t ranks = 0;        ///< that took part; 0 when unknown
 };
 
-/// Calls whose range was found on another thread than their own.
+/// Calls whose range was found on another thread than their own, and activities whose range is known though
+/// their call isn't.
 struct elsewhere_counts {
   std::uint64_t by_operator = 0;  ///< the operator that they belong to lies in a range
   std::uint64_t by_forward = 0;   ///< backward work, by the range around the forward operator that it is of
   std::uint64_t backward = 0;     ///< backward work of which no such range is known, by the open pass
   std::uint64_t by_pass = 0;      ///< by the one pass of their process that was open: an inference
+  std::uint64_t activities_by_operator = 0;  ///< in trace::range_of_activity: the range around their operator
+  std::uint64_t activities_by_flow = 0;      ///< likewise: around the instant that a flow leads from
 };
 
 /// Memory that an allocator of the framework handed out, or took back.
@@ -351,6 +355,9 @@ struct VARVE_API trace {
   std::vector<std::uint32_t> operator_of_call;  ///< the innermost around it, or none; empty without operators
   std::vector<std::uint32_t> operator_of_activity;  ///< likewise, of the launch
   std::vector<std::uint32_t> call_names;            ///< of calls, in strings; empty without operators
+  /// Where activities belong whose call is missing, or none. Looked at for those alone; empty where nothing
+  /// is known.
+  std::vector<std::uint32_t> range_of_activity;
 
   std::vector<collective> collectives;  ///< at most one an activity
   elsewhere_counts elsewhere;
@@ -394,6 +401,8 @@ struct VARVE_API trace {
 /// Sets the range of every call that has none to the innermost range on the call's thread whose
 /// interval holds the middle of the call. For sources that join markers and launches by time.
 VARVE_API void join_calls_to_ranges(trace& t);
+/// The same for `calls` that are not in the trace.
+VARVE_API void join_calls_to_ranges(const trace& t, call_columns& calls);
 /// The same for operators and annotations.
 VARVE_API void join_operators_to_ranges(trace& t);
 

@@ -174,6 +174,11 @@ VARVE_API void varve_pop_(uint64_t id) VARVE_NOEXCEPT;
 VARVE_API uint64_t varve_next_(uint64_t id, const char* name, int32_t index) VARVE_NOEXCEPT;
 VARVE_API varve_range varve_open_(int kind, const char* name, int32_t index) VARVE_NOEXCEPT;
 VARVE_API void varve_close_(varve_range range) VARVE_NOEXCEPT;
+/**
+ * The range ends now, as another thread than its own says: its time is right from here on. On its own thread
+ * it stays open, for what is begun and launched there, until varve_pop_().
+ */
+VARVE_API void varve_end_elsewhere_(uint64_t id) VARVE_NOEXCEPT;
 VARVE_API varve_range varve_step_(varve_range range, const char* name, int32_t index) VARVE_NOEXCEPT;
 VARVE_API void varve_attribute_(uint64_t id, int attribute, int64_t value) VARVE_NOEXCEPT;
 VARVE_API void varve_model_(uint64_t id, const char* name) VARVE_NOEXCEPT;

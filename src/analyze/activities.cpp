@@ -15,17 +15,20 @@ namespace {
 
 class attribution {
  public:
-  attribution(const trace& t, structure& s, call_index& calls, row_table& rows, report_quality& quality)
+  attribution(const trace& t, structure& s, call_index& calls, row_table& rows, range_devices& devices,
+              report_quality& quality)
       : trace_{t},
         columns_{t.activities},
         structure_{s},
         calls_{calls},
         rows_{rows},
+        devices_{devices},
         quality_{quality},
         graphs_{calls, t.graph_nodes} {}
 
   activity_table run() {
     order_by_device(trace_, calls_, quality_, table_);
+    devices_.expect(table_.devices.size());
     const std::size_t n = table_.size;
     table_.call.resize(n);
     table_.slot.resize(n);
@@ -67,6 +70,7 @@ class attribution {
   structure& structure_;
   call_index& calls_;
   row_table& rows_;
+  range_devices& devices_;
   report_quality& quality_;
   activity_table table_;
   graph_launch_counter graphs_;
@@ -80,7 +84,9 @@ class attribution {
 
 // Where activity `i` belongs, launched by call `c`.
 attribution::place attribution::place_of(std::uint32_t i, std::uint32_t c, std::uint16_t d) {
-  std::uint32_t range = c != none ? calls_.range(c) : none;
+  std::uint32_t range = c != none                             ? calls_.range(c)
+                        : i < trace_.range_of_activity.size() ? trace_.range_of_activity[i]
+                                                              : none;
   range = range < structure_.ranges.size() ? range : none;
   const bool in_graph = c != none && calls_.kind(c) == call_kind::graph_launch;
   if (columns_.node[i] != none || in_graph) {
@@ -177,6 +183,9 @@ void attribution::attribute_device(std::uint16_t d) {
       submitted_in_order = submitted_in_order && submit >= last_submit;
       last_submit = submit;
     }
+    if (c != none && calls_.range(c) < structure_.ranges.size()) {
+      devices_.note(calls_.range(c), d);
+    }
     const place p = place_of(i, c, d);
     table_.slot[pos] = p.slot;
     if (p.pass != none) {
@@ -250,8 +259,10 @@ void attribution::find_first_of_calls() {
 }  // namespace
 
 activity_table attribute_activities(const trace& t, structure& s, call_index& calls, row_table& rows,
-                                    report_quality& quality) {
-  return attribution{t, s, calls, rows, quality}.run();
+                                    range_devices& devices, report_quality& quality) {
+  activity_table out = attribution{t, s, calls, rows, devices, quality}.run();
+  devices.settle();
+  return out;
 }
 
 }  // namespace analysis

@@ -9,6 +9,7 @@
 #include "analyze/calls.hpp"
 #include "analyze/graph_launches.hpp"
 #include "analyze/numbers.hpp"
+#include "analyze/range_devices.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
 
@@ -64,10 +65,12 @@ struct activity_table {
 /// Finds the devices and streams that ran anything, and puts the activities of each device in order of begin.
 void order_by_device(const trace& t, const call_index& calls, report_quality& quality, activity_table& table);
 
-/// Sorts and attributes all activities, fills in the ends of passes, and counts what it meets.
+/// Sorts and attributes all activities, fills in the ends of passes and the devices of ranges, and counts
+/// what it meets.
 /// Ends the use of `calls` for matching.
 [[nodiscard]] activity_table attribute_activities(const trace& t, structure& s, call_index& calls,
-                                                  row_table& rows, report_quality& quality);
+                                                  row_table& rows, range_devices& devices,
+                                                  report_quality& quality);
 
 }  // namespace analysis
 }  // namespace v0

@@ -26,17 +26,16 @@ namespace {
 
 using namespace analysis;
 
-/// Each kind of pass gets a row, also where nothing ran in it.
-void place_phases(const structure& s, row_table& rows) {
-  std::vector<bool> placed(s.keys.size(), false);
-  for (const row_group& g : rows.groups) {
-    placed[g.key] = true;
-  }
+/// Each pass has a row wherever it counts, also where nothing ran in it.
+void place_phases(const structure& s, const range_devices& devices, row_table& rows) {
   for (const pass& p : s.passes) {
-    if (!placed[p.key]) {
-      rows.row(whole_pass, rows.group(p.key, 0));
-      placed[p.key] = true;
+    if (p.range == none) {  // the implicit pass: where anything ran
+      if (rows.groups.empty()) {
+        rows.row(whole_pass, rows.group(p.key, 0));
+      }
+      continue;
     }
+    devices.each(p.range, [&](std::uint32_t d) { rows.row(whole_pass, rows.group(p.key, d)); });
   }
 }
 
@@ -68,6 +67,8 @@ void describe_source(const trace& t, report_quality& q) {
   q.calls_by_forward = number(t.elsewhere.by_forward);
   q.calls_backward = number(t.elsewhere.backward);
   q.calls_by_pass = number(t.elsewhere.by_pass);
+  q.activities_by_operator = number(t.elsewhere.activities_by_operator);
+  q.activities_by_flow = number(t.elsewhere.activities_by_flow);
 }
 
 void add_losses(const repairs& repaired, const structure& s, const call_index& calls,
@@ -111,7 +112,8 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
 
   call_index calls{t};
   row_table rows{t, marks};
-  const activity_table activities = attribute_activities(t, marks, calls, rows, quality);
+  range_devices devices{t, marks, rows};
+  const activity_table activities = attribute_activities(t, marks, calls, rows, devices, quality);
   calls.find_outermost();
   quality.duplicate_correlations = calls.duplicates();
   add_losses(repaired, marks, calls, activities, quality);
@@ -119,17 +121,18 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
     return out;  // nothing in it
   }
   count_unknown_work(t, known, activities, rows);
-  place_phases(marks, rows);
-  const pass_walls walls = read_walls(marks);
-  const sweep_result sweep = sweep_devices(t, marks, walls, calls, activities, rows);
+  place_phases(marks, devices, rows);
+  const auto walls = read_walls(marks, devices, activities.devices.size());
+  const sweep_result sweep = sweep_devices(t, marks, walls, calls, activities, devices, rows);
   for (std::uint32_t k = 0; k < rows.kernels.size(); ++k) {
     rows.flush_shape(k);
   }
   out.collectives = count_collectives(t, marks, activities, sweep, rows);
-  const std::vector<std::uint32_t> graph_rows = count_host(t, marks, calls, activities, rows, quality);
+  const std::vector<std::uint32_t> graph_rows =
+      count_host(t, marks, calls, activities, devices, rows, quality);
   quality.attributed = attributed_share(rows, activities.in_no_layer);
 
-  const results from{t, marks, calls, activities, rows, walls, sweep, graph_rows};
+  const results from{t, marks, calls, activities, rows, devices, walls, sweep, graph_rows};
   const tree_order order = order_rows(marks, rows);
   samples values{from, order};
   add_layers(from, order, values, out);

@@ -58,6 +58,7 @@ constexpr std::array rules{
 
     // Expert products are linear; what picks experts and moves tokens to and from them is the router.
     rule{linear, "fused_moe_kernel"},
+    rule{linear, "fmoe_"},
     rule{linear, "moe", "gemm"},
     rule{router, "routing"},
     rule{router, "router"},
@@ -74,6 +75,8 @@ constexpr std::array rules{
     rule{router, "expandinputrows"},
     rule{router, "expert_tokens"},
     rule{router, "mm_ids"},
+    rule{router, "ep_scatter", {}, true},
+    rule{router, "ep_gather", {}, true},
 
     rule{sampling, "sampling"},
     rule{sampling, "top_p"},
@@ -153,7 +156,9 @@ constexpr std::array rules{
     rule{linear, "machete"},
     rule{linear, "triton_", "_mm"},
     rule{linear, "triton_", "_bmm"},
+    rule{linear, "cijk_"},  // Tensile and hipBLASLt name products by their indices
     rule{linear, "convolve"},
+    rule{linear, "grouped_direct_kernel"},
     rule{linear, "im2col"},
 
     // The parts of a norm that runs unfused: x², mean, 1 ÷ √.

@@ -23,7 +23,7 @@ void add_devices(const results& from, report& to) {
       device.device = *known;
     }
     device.partition = to_partition(swept.any_parts);
-    device.partition.no_pass = from.walls.end - from.walls.begin - device.partition.wall();
+    device.partition.no_pass = from.walls[d].end - from.walls[d].begin - device.partition.wall();
     device.busy = swept.busy;
     device.kernel_union = ran.kernel_union;
     device.gpu_span = swept.extent.length();

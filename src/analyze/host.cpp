@@ -10,27 +10,29 @@ namespace analysis {
 
 namespace {
 
-/// Host rows by path, for many queries of one kind of pass in a row.
-class host_finder {
+/// Rows by path, for many queries of one kind of pass in a row.
+class row_finder {
  public:
-  host_finder(const trace& t, const structure& s, row_table& rows)
+  row_finder(const trace& t, const structure& s, row_table& rows)
       : trace_{t}, structure_{s}, rows_{rows}, last_(s.paths.size()) {}
 
-  host_row& of(std::uint32_t path, std::uint32_t key) {
+  layer_row& of(std::uint32_t path, std::uint32_t key, std::uint32_t device) {
     last& known = last_[path];
-    if (known.key != key) {
-      known = {key, rows_.host(path, key)};
+    if (known.key != key || known.device != device) {
+      known = {key, device, rows_.row(path, rows_.group(key, device))};
     }
-    return rows_.host_rows[known.row];
+    return rows_.rows[known.row];
   }
   /// Of an owner: a pass stands for all that is in it.
-  host_row& of_owner(std::uint32_t owner) {
-    return of(structure_.path_of(trace_, owner), structure_.key_of(structure_.ranges[owner].pass));
+  range_sums& of_owner(std::uint32_t owner, std::uint32_t device) {
+    return of(structure_.path_of(trace_, owner), structure_.key_of(structure_.ranges[owner].pass), device)
+        .ranges;
   }
 
  private:
   struct last {
     std::uint32_t key = none;
+    std::uint32_t device = none;
     std::uint32_t row = none;
   };
   const trace& trace_;
@@ -39,40 +41,51 @@ class host_finder {
   std::vector<last> last_;
 };
 
-void count_ranges(const trace& t, const structure& s, host_finder& hosts, report_quality& quality) {
+void count_ranges(const trace& t, const structure& s, const range_devices& devices, row_table& rows,
+                  row_finder& find, report_quality& quality) {
   for (std::uint32_t r = 0; r < t.ranges.size(); ++r) {
     quality.clipped_ranges += t.ranges[r].clipped_begin || t.ranges[r].clipped_end ? 1 : 0;
     if (s.ranges[r].owner != r) {
       continue;
     }
     const interval here = extent(t.ranges[r]);
-    host_row& row = hosts.of_owner(r);
     const bool is_pass = t.ranges[r].kind == range_kind::phase;
-    ++row.calls;
-    row.calls_declaring += s.ranges[r].declares ? 1 : 0;
-    row.calls_with_work += (is_pass ? s.passes[s.ranges[r].pass].has_work : s.ranges[r].has_work) ? 1 : 0;
-    add_to(row.time, here.end - here.begin);
-    add_to(row.own_time, here.end - here.begin);
+    const bool has_work = is_pass ? s.passes[s.ranges[r].pass].has_work : s.ranges[r].has_work;
+    devices.each(r, [&](std::uint32_t d) {
+      range_sums& sums = find.of_owner(r, d);
+      ++sums.calls;
+      sums.calls_declaring += s.ranges[r].declares ? 1 : 0;
+      sums.calls_with_work += has_work ? 1 : 0;
+      add_to(sums.time, here.end - here.begin);
+      add_to(sums.own_time, here.end - here.begin);
+    });
     const std::uint32_t around = t.ranges[r].parent < r ? s.ranges[t.ranges[r].parent].owner : none;
     if (around != none && t.ranges[around].thread == t.ranges[r].thread) {
       const interval outer = extent(t.ranges[around]);
       const time_ns inside = std::min(here.end, outer.end) - std::max(here.begin, outer.begin);
-      add_to(hosts.of_owner(around).own_time, -std::max<time_ns>(inside, 0));
+      devices.each(around, [&](std::uint32_t d) {
+        add_to(find.of_owner(around, d).own_time, -std::max<time_ns>(inside, 0));
+      });
     }
   }
   for (const range_work& w : t.works) {
     if (w.range < t.ranges.size() && s.ranges[w.range].owner != none) {
-      add_to(hosts.of_owner(s.ranges[w.range].owner).declared, w.declared);
+      const std::uint32_t owner = s.ranges[w.range].owner;
+      devices.each(owner, [&](std::uint32_t d) { add_to(find.of_owner(owner, d).declared, w.declared); });
     }
   }
   if (s.implicit_pass) {
-    host_row& row = hosts.of(whole_pass, s.passes[0].key);
-    row.calls = 1;
-    row.calls_with_work = s.passes[0].has_work || std::any_of(s.ranges.begin(), s.ranges.end(),
-                                                              [](const range_place& r) { return r.has_work; })
-                              ? 1
-                              : 0;
-    row.time = s.passes[0].host_end - s.passes[0].begin;
+    const bool has_work =
+        s.passes[0].has_work ||
+        std::any_of(s.ranges.begin(), s.ranges.end(), [](const range_place& r) { return r.has_work; });
+    for (std::uint32_t g = 0; g < rows.groups.size(); ++g) {
+      if (rows.groups[g].key == s.passes[0].key) {
+        range_sums& sums = rows.rows[rows.row(whole_pass, g)].ranges;
+        sums.calls = 1;
+        sums.calls_with_work = has_work ? 1 : 0;
+        sums.time = s.passes[0].host_end - s.passes[0].begin;
+      }
+    }
   }
 }
 
@@ -80,14 +93,19 @@ void count_ranges(const trace& t, const structure& s, host_finder& hosts, report
 class call_placer {
  public:
   call_placer(const trace& t, const structure& s, const call_index& calls, const activity_table& activities,
-              row_table& rows)
-      : trace_{t}, structure_{s}, calls_{calls}, activities_{activities}, rows_{rows} {}
+              const range_devices& devices, row_table& rows)
+      : trace_{t}, structure_{s}, calls_{calls}, activities_{activities}, devices_{devices}, rows_{rows} {}
 
   /// The device of what call `c` launched, or none.
   [[nodiscard]] std::uint32_t device_of(std::uint32_t c) const noexcept {
     const std::uint32_t first = activities_.first_of_call[c];
     return first != none ? rows_.groups[rows_.rows[rows_.slots[activities_.slot[first]].row].group].device
                          : none;
+  }
+  /// Of one that launched nothing: the lowest on which the range counts that it was made in.
+  [[nodiscard]] std::uint32_t home_of(std::uint32_t c) const {
+    const std::uint32_t owner = in_range(c) ? structure_.ranges[calls_.range(c)].owner : none;
+    return owner != none ? devices_.lowest(owner) : devices_.home(none, path_of(c), key_of(c));
   }
   [[nodiscard]] std::uint32_t key_of(std::uint32_t c) const noexcept {
     return structure_.key_of(in_range(c) ? structure_.ranges[calls_.range(c)].pass
@@ -116,6 +134,7 @@ class call_placer {
   const structure& structure_;
   const call_index& calls_;
   const activity_table& activities_;
+  const range_devices& devices_;
   row_table& rows_;
   std::uint32_t last_range_ = none;
   std::uint32_t last_device_ = none;
@@ -123,18 +142,27 @@ class call_placer {
 };
 
 std::vector<std::uint32_t> count_calls(const trace& t, const structure& s, const call_index& calls,
-                                       const activity_table& activities, row_table& rows,
-                                       host_finder& hosts) {
-  call_placer placer{t, s, calls, activities, rows};
+                                       const activity_table& activities, const range_devices& devices,
+                                       row_table& rows, row_finder& find) {
+  call_placer placer{t, s, calls, activities, devices, rows};
+  std::vector<std::uint32_t> idle;  // launched nothing; where they count takes the rows of the others
   for (const std::uint32_t c : calls.outermost()) {
     const call_kind kind = calls.kind(c);
     if (calls.captured(c) || kind == call_kind::copy || kind == call_kind::set) {
       continue;
     }
-    const std::uint32_t device = placer.device_of(c);
-    call_sums& sums = device != none ? rows.rows[placer.row_of(c, device)].calls
-                                     : hosts.of(placer.path_of(c), placer.key_of(c)).no_device;
-    sums.add(kind, calls.end(c) - calls.begin(c));
+    const time_ns length = calls.end(c) - calls.begin(c);
+    if (const std::uint32_t device = placer.device_of(c); device != none) {
+      rows.rows[placer.row_of(c, device)].calls.add(kind, length);
+    } else if (activities.devices.size() > 1) {
+      idle.push_back(c);
+    } else {
+      find.of(placer.path_of(c), placer.key_of(c), 0).calls.add(kind, length);
+    }
+  }
+  for (const std::uint32_t c : idle) {
+    find.of(placer.path_of(c), placer.key_of(c), placer.home_of(c))
+        .calls.add(calls.kind(c), calls.end(c) - calls.begin(c));
   }
   std::vector<std::uint32_t> graph_rows;
   for (const graph_launch& l : activities.graph_launches) {
@@ -144,33 +172,11 @@ std::vector<std::uint32_t> count_calls(const trace& t, const structure& s, const
   return graph_rows;
 }
 
-void place_host_rows(const structure& s, row_table& rows) {
-  std::vector<std::uint32_t> lowest(s.keys.size(), none);
-  for (const row_group& g : rows.groups) {
-    lowest[g.key] = std::min(lowest[g.key], g.device);
-  }
-  const std::size_t count = rows.host_rows.size();  // what is added below has nothing to place
-  for (std::size_t h = 0; h < count; ++h) {
-    const std::uint32_t key = rows.host_rows[h].key;
-    if (rows.host_rows[h].first_row == none) {
-      rows.row(rows.host_rows[h].path, rows.group(key, lowest[key] == none ? 0 : lowest[key]));
-    }
-    std::uint32_t target = rows.host_rows[h].first_row;
-    for (std::uint32_t r = target; r != none; r = rows.rows[r].next) {
-      if (rows.groups[rows.rows[r].group].device < rows.groups[rows.rows[target].group].device) {
-        target = r;
-      }
-    }
-    rows.rows[target].calls.add(rows.host_rows[h].no_device);
-  }
-  // Work that was declared for passes themselves is that of no layer.
-  for (std::size_t h = 0; h < count; ++h) {
-    if (rows.host_rows[h].path == whole_pass && declares_work(rows.host_rows[h].declared)) {
-      for (std::uint32_t g = 0; g < rows.groups.size(); ++g) {
-        if (rows.groups[g].key == rows.host_rows[h].key) {
-          rows.row(outside, g);
-        }
-      }
+/// Work that was declared for passes themselves is that of no layer.
+void place_work_of_passes(row_table& rows) {
+  for (std::size_t r = 0, count = rows.rows.size(); r < count; ++r) {
+    if (rows.rows[r].path == whole_pass && declares_work(rows.rows[r].ranges.declared)) {
+      rows.row(outside, rows.rows[r].group);
     }
   }
 }
@@ -178,12 +184,12 @@ void place_host_rows(const structure& s, row_table& rows) {
 }  // namespace
 
 std::vector<std::uint32_t> count_host(const trace& t, const structure& s, const call_index& calls,
-                                      const activity_table& activities, row_table& rows,
-                                      report_quality& quality) {
-  host_finder hosts{t, s, rows};
-  count_ranges(t, s, hosts, quality);
-  std::vector<std::uint32_t> graph_rows = count_calls(t, s, calls, activities, rows, hosts);
-  place_host_rows(s, rows);
+                                      const activity_table& activities, const range_devices& devices,
+                                      row_table& rows, report_quality& quality) {
+  row_finder find{t, s, rows};
+  count_ranges(t, s, devices, rows, find, quality);
+  std::vector<std::uint32_t> graph_rows = count_calls(t, s, calls, activities, devices, rows, find);
+  place_work_of_passes(rows);
   return graph_rows;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
+#include "analyze/range_devices.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
 
@@ -19,12 +20,11 @@ namespace varve {
 inline namespace v0 {
 namespace analysis {
 
-/// Counts ranges, declared work and calls. Rows that ran nothing get their place: on the lowest device on
-/// which their kind of pass ran anything. Returns the row of each graph launch: of the range that it was made
-/// in; none of those that launched nothing.
+/// Counts ranges, declared work and calls, and makes the rows of those that ran nothing. Returns the row of
+/// each graph launch: of the range that it was made in; none of those that launched nothing.
 std::vector<std::uint32_t> count_host(const trace& t, const structure& s, const call_index& calls,
-                                      const activity_table& activities, row_table& rows,
-                                      report_quality& quality);
+                                      const activity_table& activities, const range_devices& devices,
+                                      row_table& rows, report_quality& quality);
 
 }  // namespace analysis
 }  // namespace v0

@@ -72,13 +72,14 @@ void unite(std::vector<interval>& intervals) {
 }  // namespace
 
 std::vector<std::vector<interval>> missing_records(const structure& s, const call_index& calls,
-                                                   const activity_table& activities, const row_table& rows) {
+                                                   const activity_table& activities,
+                                                   const range_devices& devices, const row_table& rows) {
   std::vector<std::vector<interval>> missing(activities.devices.size());
   if (missing.empty() || std::none_of(activities.graph_launches.begin(), activities.graph_launches.end(),
                                       [](const graph_launch& l) { return !l.recorded || l.is_short; })) {
     return missing;
   }
-  // A launch without any records ran on the lowest device that its kind of pass is known to run on.
+  // A launch without any records ran on the lowest device on which its pass counts.
   std::vector<std::uint32_t> device_of_key(s.keys.size(), none);
   for (const row_group& g : rows.groups) {
     device_of_key[g.key] = std::min(device_of_key[g.key], g.device);
@@ -90,7 +91,8 @@ std::vector<std::vector<interval>> missing_records(const structure& s, const cal
     }
     const std::uint32_t range = calls.range(l.call);
     const std::uint32_t pass = range < s.ranges.size() ? s.ranges[range].pass : s.default_pass();
-    std::uint32_t device = device_of_key[s.key_of(pass)];
+    const bool in_pass = pass != none && s.passes[pass].range != none;
+    std::uint32_t device = in_pass ? devices.lowest(s.passes[pass].range) : device_of_key[s.key_of(pass)];
     if (const std::uint32_t first = activities.first_of_call[l.call]; first != none) {
       device = rows.groups[rows.rows[rows.slots[activities.slot[first]].row].group].device;
     }

@@ -7,6 +7,7 @@
 
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
+#include "analyze/range_devices.hpp"
 #include "analyze/wall.hpp"
 
 #include <cstdint>
@@ -39,6 +40,7 @@ class submissions {
 /// When the records of graph launches are known to be missing, by device: disjoint and in order of time.
 [[nodiscard]] std::vector<std::vector<interval>> missing_records(const structure& s, const call_index& calls,
                                                                  const activity_table& activities,
+                                                                 const range_devices& devices,
                                                                  const row_table& rows);
 
 /// Divides gaps, which come in order of time, into stretches: `emit(begin, end, instant)`.

@@ -54,8 +54,8 @@ class layer_builder {
   void add_row(std::uint32_t k, const layer_row& source);
   void finish(std::uint32_t k);
   void fill_phases();
-  [[nodiscard]] const host_row& host_of_pass(const layer_row& source) const {
-    return from_.rows.host_rows[from_.rows.rows[order_.row[pass_position_[source.group]]].host];
+  [[nodiscard]] const range_sums& passes_of(const layer_row& source) const {
+    return from_.rows.rows[order_.row[pass_position_[source.group]]].ranges;
   }
   [[nodiscard]] measures& inclusive(std::uint32_t k) {
     return from_.rows.rows[order_.row[k]].path == whole_pass ? to_.phases[target_[k]].total
@@ -82,14 +82,14 @@ void layer_builder::add_phase(std::uint32_t k, const layer_row& source) {
   phase.model = names.model;
   phase.device = names.device;
   phase.batch = names.batch;
-  const host_row& host = from_.rows.host_rows[source.host];
+  const range_sums& host = source.ranges;
   phase.passes = host.calls;
   phase.total.calls = host.calls;
   phase.total.host_time = host.time;
   phase.total.calls_with_work = host.calls_with_work;
   phase.total.alone_time = source.alone_below;
   const std::uint32_t key = from_.rows.groups[source.group].key;
-  phase.wall = from_.walls.length[key];
+  phase.wall = from_.walls[from_.rows.groups[source.group].device].length[key];
   if (source.group < from_.sweep.parts.size()) {
     phase.partition = to_partition(from_.sweep.parts[source.group]);
   }
@@ -97,7 +97,7 @@ void layer_builder::add_phase(std::uint32_t k, const layer_row& source) {
 
 void layer_builder::add_row(std::uint32_t k, const layer_row& source) {
   const path_node& step = from_.marks.paths[source.path];
-  const host_row& host = from_.rows.host_rows[source.host];
+  const range_sums& host = source.ranges;
   target_[k] = static_cast<std::uint32_t>(to_.layers.size());
   row& r = to_.layers.emplace_back();
   name_group(from_, source.group, r);
@@ -127,7 +127,7 @@ void layer_builder::add_row(std::uint32_t k, const layer_row& source) {
   r.inclusive.host_time = host.time;
   own.gpu_time += source.joint_exclusive.total();
   if (source.path == outside) {
-    const host_row& pass = host_of_pass(source);
+    const range_sums& pass = passes_of(source);
     own.calls = r.inclusive.calls = pass.calls;
     own.host_time = r.inclusive.host_time = std::max<time_ns>(0, pass.own_time);
     add_to(own.declared, pass.declared);
@@ -164,27 +164,27 @@ void layer_builder::finish(std::uint32_t k) {
 
 void layer_builder::fill_phases() {
   const structure& s = from_.marks;
-  std::vector<std::vector<time_ns>> lengths(s.keys.size());
-  std::vector<phase_row> sums(s.keys.size());
+  const row_table& rows = from_.rows;
+  std::vector<std::vector<time_ns>> lengths(rows.groups.size());
   for (std::size_t p = 0; p < s.passes.size(); ++p) {
-    lengths[s.passes[p].key].push_back(s.passes[p].end - s.passes[p].begin);
-    if (!s.attributes.empty()) {
-      const auto& a = s.attributes[p];
-      phase_row& sum = sums[s.passes[p].key];
-      add_to(sum.prefill_tokens, a[VARVE_PREFILL_TOKENS]);
-      add_to(sum.decode_tokens, a[VARVE_DECODE_TOKENS]);
-      add_to(sum.sequences, plus(a[VARVE_PREFILL_SEQUENCES], a[VARVE_DECODE_SEQUENCES]));
-      add_to(sum.emitted_tokens, a[VARVE_EMITTED_TOKENS]);
-    }
+    from_.devices.each_of(s.passes[p], [&](std::uint32_t device) {
+      const std::uint32_t g = rows.known_group(s.passes[p].key, device);
+      if (g == none) {
+        return;
+      }
+      lengths[g].push_back(s.passes[p].end - s.passes[p].begin);
+      if (!s.attributes.empty()) {
+        const auto& a = s.attributes[p];
+        phase_row& sum = to_.phases[target_[pass_position_[g]]];
+        add_to(sum.prefill_tokens, a[VARVE_PREFILL_TOKENS]);
+        add_to(sum.decode_tokens, a[VARVE_DECODE_TOKENS]);
+        add_to(sum.sequences, plus(a[VARVE_PREFILL_SEQUENCES], a[VARVE_DECODE_SEQUENCES]));
+        add_to(sum.emitted_tokens, a[VARVE_EMITTED_TOKENS]);
+      }
+    });
   }
-  for (std::size_t g = 0; g < pass_position_.size(); ++g) {
-    const std::uint32_t key = from_.rows.groups[g].key;
-    phase_row& phase = to_.phases[target_[pass_position_[g]]];
-    phase.step = summarise(lengths[key]);
-    phase.prefill_tokens = sums[key].prefill_tokens;
-    phase.decode_tokens = sums[key].decode_tokens;
-    phase.sequences = sums[key].sequences;
-    phase.emitted_tokens = sums[key].emitted_tokens;
+  for (std::size_t g = 0; g < lengths.size(); ++g) {
+    to_.phases[target_[pass_position_[g]]].step = summarise(std::move(lengths[g]));
   }
 }
 

@@ -165,6 +165,14 @@ repairs repair(trace& t) {
     permute(a.stream, order);
     permute(a.kind, order);
     permute(t.operator_of_activity, order);
+    permute(t.range_of_activity, order);
+    std::vector<std::uint32_t> place(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = i;
+    }
+    for (collective& x : t.collectives) {
+      x.activity = x.activity < place.size() ? place[x.activity] : none;
+    }
   }
   return r;
 }

@@ -5,6 +5,7 @@
 
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
+#include "analyze/range_devices.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
 #include "analyze/sweep.hpp"
@@ -24,7 +25,8 @@ struct results {
   const call_index& calls;
   const activity_table& activities;
   const row_table& rows;
-  const pass_walls& walls;
+  const range_devices& devices;
+  const std::vector<pass_walls>& walls;  ///< by device
   const sweep_result& sweep;
   const std::vector<std::uint32_t>& graph_rows;  ///< by graph launch: the layer that it was made in
 };

@@ -71,14 +71,10 @@ std::uint32_t row_table::row(std::uint32_t path, std::uint32_t group) {
   const std::uint32_t parent = path == whole_pass ? none : row(structure_.paths[path].parent, group);
   const auto id = static_cast<std::uint32_t>(rows.size());
   row_ids_[pair_key(path, group)] = id;
-  const std::uint32_t h = host(path, groups[group].key);
   layer_row& r = rows.emplace_back();
   r.path = path;
   r.group = group;
   r.parent = parent;
-  r.host = h;
-  r.next = host_rows[h].first_row;
-  host_rows[h].first_row = id;
   list_labels(id);
   return id;
 }
@@ -108,17 +104,6 @@ void row_table::list_labels(std::uint32_t row) {
     label_lists.push_back(label);
   }
   r.label_count = static_cast<std::uint16_t>(label_lists.size() - r.first_label);
-}
-
-std::uint32_t row_table::host(std::uint32_t path, std::uint32_t key) {
-  std::uint32_t& id = host_ids_[pair_key(path, key)];
-  if (id == none) {
-    id = static_cast<std::uint32_t>(host_rows.size());
-    host_row& added = host_rows.emplace_back();
-    added.path = path;
-    added.key = key;
-  }
-  return id;
 }
 
 std::uint32_t row_table::category_id(std::string_view name) {

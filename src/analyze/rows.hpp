@@ -89,19 +89,28 @@ struct row_group {
   std::uint32_t device = none;
 };
 
+/// What ranges add up to that count on the row's device.
+struct range_sums {
+  std::int64_t calls = 0;
+  std::int64_t calls_with_work = 0;
+  std::int64_t calls_declaring = 0;
+  time_ns time = 0;
+  time_ns own_time = 0;  ///< without the ranges inside on the same thread
+  work declared;
+};
+
 /// A row of the tree of label paths.
 struct layer_row {
   std::uint32_t path = whole_pass;
   std::uint32_t group = 0;
   std::uint32_t parent = none;
-  std::uint32_t host = none;      ///< in row_table::host_rows
-  std::uint32_t next = none;      ///< of the same host row, on another device
   std::uint32_t first_label = 0;  ///< in row_table::label_lists: the distinct names of its path
   std::uint16_t label_count = 0;
   bool names_again = false;         ///< the last step's name stands in the path before
   std::uint32_t last_label = none;  ///< in row_table::labels: the last step's name
 
   activity_sums own;
+  range_sums ranges;
   call_sums calls;  ///< made in its ranges
   std::int64_t replays = 0;
   std::int64_t replays_with_work = 0;
@@ -113,20 +122,6 @@ struct layer_row {
   sharing share;
   std::uint32_t active_below = 0;  ///< rows of the subtree that are active
   time_ns alone_below = 0;         ///< several rows active, all in this subtree and in no smaller one
-};
-
-/// What has no device: ranges, and calls that launched nothing.
-struct host_row {
-  std::uint32_t path = whole_pass;
-  std::uint32_t key = no_pass_key;
-  std::uint32_t first_row = none;  ///< its rows on devices, linked by layer_row::next
-  std::int64_t calls = 0;
-  std::int64_t calls_with_work = 0;
-  std::int64_t calls_declaring = 0;
-  time_ns time = 0;
-  time_ns own_time = 0;  ///< without the ranges inside on the same thread
-  work declared;
-  call_sums no_device;
 };
 
 /// A row of a view without a tree: labels, kernels, categories.
@@ -176,7 +171,14 @@ class row_table {
   std::uint32_t group(std::uint32_t key, std::uint32_t device);
   /// The row of a path, made with its parents if new.
   std::uint32_t row(std::uint32_t path, std::uint32_t group);
-  std::uint32_t host(std::uint32_t path, std::uint32_t key);
+  /// Or none.
+  [[nodiscard]] std::uint32_t known_group(std::uint32_t key, std::uint32_t device) const noexcept {
+    return group_ids_.find(pair_key(key, device));
+  }
+  [[nodiscard]] bool has_row(std::uint32_t path, std::uint32_t key, std::uint32_t device) const noexcept {
+    const std::uint32_t known = known_group(key, device);
+    return known != none && row_ids_.find(pair_key(path, known)) != none;
+  }
   /// The row of a kernel, copy or set by its name.
   std::uint32_t kernel(std::uint32_t name, activity_kind kind, std::uint32_t group) {
     const bool moves = kind == activity_kind::copy || kind == activity_kind::set;
@@ -209,7 +211,6 @@ class row_table {
 
   std::vector<row_group> groups;
   std::vector<layer_row> rows;
-  std::vector<host_row> host_rows;
   std::vector<kernel_row> kernels;
   std::vector<flat_row> categories;
   std::vector<label_row> labels;
@@ -241,7 +242,6 @@ class row_table {
   structure& structure_;
   flat_map group_ids_;
   flat_map row_ids_;
-  flat_map host_ids_;
   flat_map kernel_ids_;
   flat_map category_ids_;
   flat_map label_ids_;

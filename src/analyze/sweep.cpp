@@ -185,7 +185,7 @@ void device_sweep::gap(time_ns end, std::size_t pos, std::uint32_t row, std::uin
   gaps_.divide(now_, end, submissions_.earliest_from(pos, c, end), calls_.thread(c), charge);
 }
 
-// Nothing comes any more: starved, by what the thread did whose open pass began last.
+// Nothing comes any more: starved, by what the thread did whose pass on the device is open and began last.
 void device_sweep::tail(const std::vector<std::uint32_t>& passes_by_begin) {
   const auto emit = [&](time_ns from, time_ns to, instant what) { clock_.add(from, to, what, no_pass_key); };
   std::vector<std::uint32_t> open;  // in order of begin; below the last some may have ended
@@ -214,22 +214,24 @@ void device_sweep::tail(const std::vector<std::uint32_t>& passes_by_begin) {
 
 }  // namespace
 
-sweep_result sweep_devices(const trace& t, const structure& s, const pass_walls& walls,
-                           const call_index& calls, const activity_table& activities, row_table& rows) {
+sweep_result sweep_devices(const trace& t, const structure& s, const std::vector<pass_walls>& walls,
+                           const call_index& calls, const activity_table& activities,
+                           const range_devices& devices, row_table& rows) {
   sweep_result result;
   result.parts.resize(rows.groups.size());
   result.kernel.resize(activities.size);
   rows.slot_times.resize(rows.slots.size());
-  std::vector<std::uint32_t> passes_by_begin(s.passes.size());
-  for (std::uint32_t p = 0; p < passes_by_begin.size(); ++p) {
-    passes_by_begin[p] = p;
+  std::vector<std::vector<std::uint32_t>> passes(activities.devices.size());  // by device
+  for (std::uint32_t p = 0; p < s.passes.size(); ++p) {
+    devices.each_of(s.passes[p], [&](std::uint32_t d) { passes[d].push_back(p); });
   }
-  std::sort(passes_by_begin.begin(), passes_by_begin.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return s.passes[a].begin != s.passes[b].begin ? s.passes[a].begin < s.passes[b].begin : a < b;
-  });
-  const auto missing = missing_records(s, calls, activities, rows);
+  const auto missing = missing_records(s, calls, activities, devices, rows);
   for (std::size_t d = 0; d < activities.devices.size(); ++d) {
-    device_sweep sweep{t, s, walls, calls, activities, rows, missing[d], d, result.kernel};
+    std::vector<std::uint32_t>& passes_by_begin = passes[d];
+    std::sort(passes_by_begin.begin(), passes_by_begin.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return s.passes[a].begin != s.passes[b].begin ? s.passes[a].begin < s.passes[b].begin : a < b;
+    });
+    device_sweep sweep{t, s, walls[d], calls, activities, rows, missing[d], d, result.kernel};
     result.devices.push_back(sweep.run(passes_by_begin));
     for (std::size_t g = 0; g < rows.groups.size(); ++g) {
       if (rows.groups[g].device == d) {

@@ -8,6 +8,7 @@
 
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
+#include "analyze/range_devices.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/wall.hpp"
 
@@ -32,8 +33,9 @@ struct sweep_result {
   std::vector<std::uint32_t> kernel;  ///< by position: row in row_table::kernels
 };
 
-[[nodiscard]] sweep_result sweep_devices(const trace& t, const structure& s, const pass_walls& walls,
-                                         const call_index& calls, const activity_table& activities,
+[[nodiscard]] sweep_result sweep_devices(const trace& t, const structure& s,
+                                         const std::vector<pass_walls>& walls, const call_index& calls,
+                                         const activity_table& activities, const range_devices& devices,
                                          row_table& rows);
 
 }  // namespace analysis

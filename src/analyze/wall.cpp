@@ -26,37 +26,60 @@ wall_partition to_partition(const wall_parts& parts) noexcept {
   return out;
 }
 
-pass_walls read_walls(const structure& s) {
+namespace {
+
+pass_walls read_walls(const structure& s, const std::vector<std::uint32_t>& passes) {
+  const auto all_passes = static_cast<std::uint32_t>(s.keys.size());
   pass_walls walls;
   walls.length.assign(s.keys.size(), 0);
-  if (s.passes.empty()) {
-    return walls;
+  std::vector<std::pair<std::uint32_t, interval>> order;  // by key
+  for (const std::uint32_t p : passes) {
+    order.push_back({s.passes[p].key, {s.passes[p].begin, s.passes[p].end}});
   }
-  std::vector<std::uint32_t> order(s.passes.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple{s.passes[a].key, s.passes[a].begin} < std::tuple{s.passes[b].key, s.passes[b].begin};
+  for (const pass& p : s.passes) {
+    order.push_back({all_passes, {p.begin, p.end}});
+  }
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return std::tuple{a.first, a.second.begin} < std::tuple{b.first, b.second.begin};
   });
   for (std::size_t k = 0; k < order.size();) {
-    const std::uint32_t key = s.passes[order[k]].key;
-    const time_ns begin = s.passes[order[k]].begin;
+    const std::uint32_t key = order[k].first;
+    const time_ns begin = order[k].second.begin;
     time_ns end = begin;
-    for (; k < order.size() && s.passes[order[k]].key == key && s.passes[order[k]].begin <= end; ++k) {
-      end = std::max(end, s.passes[order[k]].end);
+    for (; k < order.size() && order[k].first == key && order[k].second.begin <= end; ++k) {
+      end = std::max(end, order[k].second.end);
     }
     walls.boundaries.push_back({begin, key, true});
     walls.boundaries.push_back({end, key, false});
-    walls.length[key] += end - begin;
+    if (key != all_passes) {
+      walls.length[key] += end - begin;
+    }
   }
   std::stable_sort(walls.boundaries.begin(), walls.boundaries.end(),
                    [](const boundary& a, const boundary& b) { return a.at < b.at; });
-  walls.begin = walls.boundaries.front().at;
-  walls.end = walls.boundaries.back().at;
+  if (!walls.boundaries.empty()) {
+    walls.begin = walls.boundaries.front().at;
+    walls.end = walls.boundaries.back().at;
+  }
   return walls;
 }
 
+}  // namespace
+
+std::vector<pass_walls> read_walls(const structure& s, const range_devices& devices, std::size_t count) {
+  std::vector<std::vector<std::uint32_t>> passes(count);
+  for (std::uint32_t p = 0; p < s.passes.size(); ++p) {
+    devices.each_of(s.passes[p], [&](std::uint32_t device) { passes[device].push_back(p); });
+  }
+  std::vector<pass_walls> out;
+  for (const auto& of_device : passes) {
+    out.push_back(read_walls(s, of_device));
+  }
+  return out;
+}
+
 wall_clock::wall_clock(const pass_walls& walls, std::size_t keys)
-    : boundaries_{walls.boundaries}, parts_(keys), open_(keys, 0) {
+    : boundaries_{walls.boundaries}, parts_(keys + 1), open_(keys + 1, 0) {
   if (!boundaries_.empty()) {
     next_at_ = boundaries_[0].at;
   }
@@ -90,11 +113,7 @@ void wall_clock::pass_boundary() {
   };
   open_[b.key] = b.opens ? 1 : 0;
   settle(parts_[b.key]);
-  open_count_ += b.opens ? 1 : 0;
-  if (open_count_ == 1) {
-    settle(any_parts_);
-  }
-  open_count_ -= b.opens ? 0 : 1;
+  open_count_ += b.opens ? 1U : ~0U;
 }
 
 void wall_clock::finish() {

@@ -6,6 +6,7 @@
 #define VARVE_ANALYZE_WALL_HPP
 
 #include "analyze/numbers.hpp"
+#include "analyze/range_devices.hpp"
 #include "analyze/structure.hpp"
 
 #include <varve/report.hpp>
@@ -44,13 +45,15 @@ struct boundary {
 };
 
 struct pass_walls {
-  std::vector<boundary> boundaries;  ///< in order of time
+  std::vector<boundary> boundaries;  ///< in order of time; those of key `keys`: of all passes, on any device
   std::vector<time_ns> length;       ///< by key: of the union of the passes' intervals
   time_ns begin = 0;                 ///< of the first pass
   time_ns end = 0;                   ///< of the last
 };
 
-[[nodiscard]] pass_walls read_walls(const structure& s);
+/// One a device.
+[[nodiscard]] std::vector<pass_walls> read_walls(const structure& s, const range_devices& devices,
+                                                 std::size_t count);
 
 /// Takes stretches of time in order and sums them up for every kind of pass that is open meanwhile.
 class wall_clock {
@@ -71,7 +74,7 @@ class wall_clock {
 
   [[nodiscard]] const wall_parts& parts(std::uint32_t key) const noexcept { return parts_[key]; }
   /// Of all instants in which any pass is open.
-  [[nodiscard]] const wall_parts& parts() const noexcept { return any_parts_; }
+  [[nodiscard]] const wall_parts& parts() const noexcept { return parts_.back(); }
 
  private:
   time_ns add_across(time_ns begin, time_ns end, instant what, std::uint32_t key);
@@ -82,7 +85,6 @@ class wall_clock {
   time_ns next_at_ = far;
   wall_parts sums_{};  // since the start, of time in passes and out of them
   std::vector<wall_parts> parts_;
-  wall_parts any_parts_{};
   std::vector<std::uint8_t> open_;
   std::uint32_t open_count_ = 0;
 };

@@ -13,6 +13,7 @@
 #include <map>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,15 @@ constexpr const char* codes = R"(Exit codes:
   1  a file could not be read or is no trace; the others are reported all the same
   2  the command line is wrong
   3  the output could not be written)";
+
+constexpr const char* run_codes =
+    R"(The table goes to standard error: standard output is the engine's.
+
+Exit codes: the engine's own, 128 + N where signal N ended it. Before it runs, or after all went well:
+  2    the command line is wrong
+  3    the report could not be written
+  126  the engine cannot be started
+  127  there is no such engine)";
 
 constexpr const char* terms = R"(Terms, and what other tools call them:
   GPU time      time in which work of the row ran on the device; work that overlaps counts once
@@ -183,10 +193,8 @@ void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
   add("--ignore-rule", kind::ignore, "REGEX", "likewise: mark nothing");
 }
 
-void add_options(CLI::App& app, report_arguments& out) {
-  app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
-      ->type_name("")
-      ->required();
+/// What both subcommands have: how tables look and what they are of.
+void add_table_options(CLI::App& app, report_arguments& out) {
   add_choice(app, "--by", out.table.by, views, "VIEW", "rows: ");
   add_choice(app, "--sort", out.table.sort, keys, "KEY", "largest first, or in the order of the trace:\n");
   add_option(app, "--top", out.table.top, "N", "at most N rows a phase; default 0, which is all",
@@ -219,6 +227,25 @@ void add_options(CLI::App& app, report_arguments& out) {
       "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
       "no duration such as 20ms or 1.5s", duration_of);
   add_rules(app, out.rules);
+  app.add_flag(
+      "--steady", out.analysis.steady,
+      "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");
+  app.add_flag("--group-by-shape", out.table.by_shape,
+               "operators apart for each set of shapes of their inputs");
+  app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
+  app.add_option("--output", out.output, "write to FILE, which only its owner may read")->type_name("FILE");
+  add_option(app, "--width", out.width, "N",
+             "columns, 0 as many as needed; default the terminal's,\nelse $COLUMNS, else 0",
+             "no number of columns from 0 to 100000", number_of<int>);
+  add_choice(app, "--color,--colour", out.colour, colours, "WHEN",
+             "colour; auto is on a terminal without $NO_COLOR:\n");
+}
+
+void add_options(CLI::App& app, report_arguments& out) {
+  app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
+      ->type_name("")
+      ->required();
+  add_table_options(app, out);
   app.add_option(
          "--captures", out.captures,
          "traces of graph captures, or folders of them, which lend their\nmodules to replayed kernels")
@@ -226,21 +253,33 @@ void add_options(CLI::App& app, report_arguments& out) {
   add_option(app, "--layers-count", out.layer_count, "N",
              "layers are inferred from repeated kernels of graphs only\nwhere there are N",
              "no number of layers from 0 to 100000", number_of<std::size_t>);
-  app.add_flag(
-      "--steady", out.analysis.steady,
-      "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");
-  app.add_flag("--group-by-shape", out.table.by_shape,
-               "operators apart for each set of shapes of their inputs");
-  app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
   app.add_flag("--json", out.json,
                "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");
-  app.add_option("--output", out.output, "write to FILE, which only its owner may read")->type_name("FILE");
-  add_option(app, "--width", out.width, "N",
-             "columns, 0 as many as needed; default the terminal's,\nelse $COLUMNS, else 0",
-             "no number of columns from 0 to 100000", number_of<int>);
-  add_choice(app, "--color,--colour", out.colour, colours, "WHEN",
-             "colour; auto is on a terminal without $NO_COLOR:\n");
   app.footer(std::string{terms} + "\n\n" + codes);
+}
+
+void add_options(CLI::App& app, run_arguments& out) {
+  add_table_options(app, out.report);
+  app.add_option("--json", out.json, "also write the reports to FILE as JSON, one line a process")
+      ->type_name("FILE");
+  app.add_option("--trace", out.trace,
+                 "also write what was recorded to FILE as Chrome JSON, which varve\nreport reads")
+      ->type_name("FILE");
+  add_option(app, "--memory", out.memory, "MIB",
+             "records that each process keeps at most; what comes later is\ncounted. Default 1024",
+             "no number from 0 to 100000", number_of<std::size_t>);
+  add_option(app, "--snapshots", out.snapshots_ms, "DURATION",
+             "how often what was recorded is saved, in case that the engine is\nkilled; default 1s, 0: never",
+             "no duration up to a day such as 500ms or 5s", [](const std::string& text) {
+               const auto ns = text == "0" ? std::optional<time_ns>{0} : duration_of(text);
+               constexpr time_ns millisecond = 1'000'000;
+               constexpr time_ns day = 86'400'000 * millisecond;
+               return ns && *ns <= day
+                          ? std::optional{static_cast<std::uint32_t>((*ns + millisecond - 1) / millisecond)}
+                          : std::nullopt;
+             });
+  app.add_flag("--verbose", out.verbose, "the injected library says when it starts and stops");
+  app.footer(run_codes);
 }
 
 }  // namespace
@@ -250,7 +289,7 @@ arguments parse(int argc, const char* const* argv) {
   app.set_version_flag("--version", version_text());
   app.set_help_flag("--help,-h", "show this");
   app.require_subcommand(0, 1);
-  app.footer(std::string{"varve report --help says more.\n\n"} + codes);
+  app.footer(std::string{"varve report --help and varve run --help say more.\n\n"} + codes);
   app.get_formatter()->column_width(28);
 
   CLI::App& report = *app.add_subcommand("report", "print where the time of traces goes");
@@ -258,11 +297,28 @@ arguments parse(int argc, const char* const* argv) {
   report_arguments asked;
   add_options(report, asked);
 
+  CLI::App& run = *app.add_subcommand(
+      "run",
+      "run an engine unchanged, and print where its time goes:\nvarve run [OPTIONS] -- ENGINE [ARGUMENTS]");
+  run.get_formatter()->column_width(28);
+  run_arguments to_run;
+  add_options(run, to_run);
+
   arguments out;
+  const char* const* end = argv + argc;
+  if (argc > 1 && std::string_view{argv[1]} == "run") {  // what follows "--" is not ours to read
+    end = std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
+    to_run.command.assign(std::min(end + 1, argv + argc), argv + argc);
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(end - argv), argv);
     if (report.parsed()) {
       out.report = std::move(asked);
+    } else if (run.parsed()) {
+      if (to_run.command.empty()) {
+        throw CLI::RequiredError{"ENGINE after --, as in varve run -- ./engine model.gguf,"};
+      }
+      out.run = std::move(to_run);
     } else {
       out.code = usage;
       out.text = app.help();

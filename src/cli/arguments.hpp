@@ -32,9 +32,20 @@ struct report_arguments {
   std::size_t layer_count = 0;
 };
 
-/// What the command line asks for: a report, or an exit with this code after the text was shown.
+struct run_arguments {
+  report_arguments report;           ///< of each process, without files
+  std::vector<std::string> command;  ///< the engine and its arguments
+  std::string json;                  ///< files, or empty
+  std::string trace;
+  std::optional<std::size_t> memory;          ///< MiB
+  std::optional<std::uint32_t> snapshots_ms;  ///< 0: none
+  bool verbose = false;
+};
+
+/// What the command line asks for: a report, a run, or an exit with this code after the text was shown.
 struct arguments {
   std::optional<report_arguments> report;
+  std::optional<run_arguments> run;
   int code = success;
   std::string text;  ///< help, version, or what is wrong with the command line
 };

@@ -3,6 +3,7 @@
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "cli/run.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -13,6 +14,9 @@ int main(int argc, char** argv) {
     const arguments asked = parse(argc, argv);
     if (asked.report) {
       return run(*asked.report);
+    }
+    if (asked.run) {
+      return run(*asked.run);
     }
     if (asked.code == success) {
       write_standard_output(asked.text);

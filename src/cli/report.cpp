@@ -8,17 +8,18 @@
 
 #include <varve/io.hpp>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <new>
+#include <ostream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace varve::cli {
-
-namespace {
 
 report read(const std::string& path, const report_arguments& asked) {
   const analyze_options& analysis = asked.analysis;
@@ -61,13 +62,63 @@ report read(const std::string& path, const report_arguments& asked) {
               "a trace with torch.profiler's export_chrome_trace()"};
 }
 
-table_options table_of(const report_arguments& asked) {
+table_options table_of(const report_arguments& asked, int stream) {
   table_options options = asked.table;
   const bool to_file = !asked.output.empty();
-  options.width = asked.width ? *asked.width : to_file ? 0 : terminal_width();
-  options.colour =
-      asked.colour == when::always || (asked.colour == when::automatic && !to_file && terminal_colours());
+  options.width = asked.width ? *asked.width : to_file ? 0 : terminal_width(stream);
+  options.colour = asked.colour == when::always ||
+                   (asked.colour == when::automatic && !to_file && terminal_colours(stream));
   return options;
+}
+
+namespace {
+
+/// Whether `work` on a file succeeded; where it did not, says why.
+template <class Work>
+bool attempt(const std::string& path, Work&& work) {
+  try {
+    work();
+    return true;
+  } catch (const error& e) {
+    complain(e.what());
+  } catch (const std::bad_alloc&) {
+    complain(path + ": needs more memory than there is");
+  }
+  return false;
+}
+
+/// A line each.
+void write_lines(output& to, const std::vector<report>& reports) {
+  std::ostream out{&to};
+  out.exceptions(std::ios::badbit);
+  for (const report& r : reports) {
+    write_json(out, r);
+    out.put('\n');
+  }
+}
+
+/// Of one file after the other, so that memory is one report's; a file's output waits until all inputs are
+/// read, since it may be one of them.
+int run_json(const report_arguments& asked) {
+  const bool to_file = !asked.output.empty();
+  int code = success;
+  std::vector<report> read_so_far;
+  output standard;
+  for (const std::string& path : asked.files) {
+    if (!attempt(path, [&] { read_so_far.push_back(read(path, asked)); })) {
+      code = unreadable;
+    }
+    if (!to_file) {
+      write_lines(standard, read_so_far);
+      read_so_far.clear();
+    }
+  }
+  if (!read_so_far.empty()) {
+    output file{asked.output};
+    write_lines(file, read_so_far);
+    file.close();
+  }
+  return code;
 }
 
 }  // namespace
@@ -75,7 +126,10 @@ table_options table_of(const report_arguments& asked) {
 void complain(std::string_view text) { std::fprintf(stderr, "varve: %s\n", table::printable(text).c_str()); }
 
 int run(const report_arguments& asked) {
-  const table_options options = table_of(asked);
+  if (asked.json) {
+    return run_json(asked);
+  }
+  const table_options options = table_of(asked, STDOUT_FILENO);
   const bool several = asked.files.size() > 1;
   int code = success;
   bool first = true;
@@ -83,25 +137,16 @@ int run(const report_arguments& asked) {
   std::string collected;  // a file's output waits until all inputs are read: it may be one of them
   for (const std::string& path : asked.files) {
     std::string text;
-    try {
+    const bool done = attempt(path, [&] {
       report r = read(path, asked);
-      if (asked.json) {
-        text = to_json(r) + '\n';
-      } else {
-        const bool named = !several || r.source == path;
-        text = (first ? "" : "\n") + (named ? "" : table::printable(path) + ":\n") + to_table(r, options);
-        if (several && asked.table.header) {
-          ranks.push_back(std::move(r));
-        }
+      const bool named = !several || r.source == path;
+      text = (first ? "" : "\n") + (named ? "" : table::printable(path) + ":\n") + to_table(r, options);
+      if (several && asked.table.header) {
+        ranks.push_back(std::move(r));
       }
       first = false;
-    } catch (const error& e) {
-      complain(e.what());
-      code = unreadable;
-    } catch (const std::bad_alloc&) {
-      complain(path + ": needs more memory than there is");
-      code = unreadable;
-    }
+    });
+    code = done ? code : unreadable;
     if (asked.output.empty()) {
       write_standard_output(text);
     } else {

@@ -25,11 +25,11 @@ std::string_view variable(const char* name) {
 
 }  // namespace
 
-int terminal_width() {
+int terminal_width(int stream) {
   constexpr int usual = 80;
-  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  const bool terminal = ::isatty(stream) == 1;
   winsize size{};
-  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+  if (terminal && ::ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     return size.ws_col;
   }
   const std::string text{variable("COLUMNS")};
@@ -40,8 +40,8 @@ int terminal_width() {
   return terminal ? usual : 0;
 }
 
-bool terminal_colours() {
-  return ::isatty(STDOUT_FILENO) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+bool terminal_colours(int stream) {
+  return ::isatty(stream) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
 progress::progress(const std::string& file)

@@ -11,11 +11,11 @@
 
 namespace varve::cli {
 
-/// Columns of standard output: the terminal's, else $COLUMNS, else 0 (no limit).
-int terminal_width();
+/// Columns of a stream: the terminal's, else $COLUMNS, else 0 (no limit).
+int terminal_width(int stream);
 
-/// Whether standard output takes colours: a terminal that is not dumb, and no $NO_COLOR.
-bool terminal_colours();
+/// Whether a stream takes colours: a terminal that is not dumb, and no $NO_COLOR.
+bool terminal_colours(int stream);
 
 /// One line on standard error, if that is a terminal, once a file takes more than a second.
 class progress {

@@ -130,6 +130,13 @@ void varve_close_(varve_range range) noexcept {
   varve_pop_(range.id & ~token_nvtx);
 }
 
+void varve_end_elsewhere_(uint64_t id) noexcept {
+  if ((id & token_marked) != 0) {
+    const slot slots[] = {make_slot(event::attribute, key_ended, id), {now(), 0}};
+    append(slots, 2);
+  }
+}
+
 void varve_attribute_(uint64_t id, int attribute, int64_t value) noexcept {
   if ((id & token_marked) != 0) {
     const slot slots[] = {make_slot(event::attribute, static_cast<std::uint32_t>(attribute), id),

@@ -49,6 +49,11 @@ void store::close(trace& t, std::uint64_t end) const {
       t.calls.end[call] = static_cast<time_ns>(end);
     }
   }
+  for (const auto& [r, ticks] : ends_elsewhere_) {
+    range& ended = t.ranges[r];
+    ended.end = std::max(ended.begin, static_cast<time_ns>(std::min(ticks, end)));
+    ended.clipped_end = ticks > end;
+  }
   for (const auto& [id, request] : requests_) {
     if (request.open) {
       t.ranges[request.range].end = static_cast<time_ns>(end);

@@ -39,7 +39,12 @@ enum class event : std::uint8_t {
 };
 
 /// Keys of attribute events beyond varve_attribute.
-enum attribute_key : std::uint32_t { key_model = 0x100, key_sequence = 0x101, key_serves = 0x102 };
+enum attribute_key : std::uint32_t {
+  key_model = 0x100,
+  key_sequence = 0x101,
+  key_serves = 0x102,
+  key_ended = 0x103  ///< value: the ticks at which another thread ended the range
+};
 
 constexpr std::uint64_t call_captured = std::uint64_t{1} << 40U;
 /// A call inside another: its correlation means the outer call.

@@ -204,7 +204,14 @@ void stay_loaded() noexcept {
   }
 }
 
+// Looking for a tool loads one, and that tool may start a session here and now, which is why the thread that
+// is at it passes.
 void activate() noexcept {
+  thread_local bool inside = false;
+  if (inside) {
+    return;
+  }
+  inside = true;
   static const bool once = [] {
     stay_loaded();
     const bool tool = nvtx::attach();
@@ -216,6 +223,7 @@ void activate() noexcept {
     return true;
   }();
   static_cast<void>(once);
+  inside = false;
 }
 
 // The cost of a begin and an end on this machine, on a log of its own; the least of a few tries.

@@ -140,8 +140,9 @@ void store::handle(log_state& s, const slot* e) {
       for (; !s.stack.empty(); s.stack.pop_back()) {
         if (!s.stack.back().adopted && s.stack.back().range != none) {
           t_.ranges[s.stack.back().range].end = static_cast<time_ns>(ticks);
-          t_.ranges[s.stack.back().range].clipped_end = true;
-          ++ended_open_;
+          const bool ended = ends_elsewhere_.find(s.stack.back().range) != ends_elsewhere_.end();
+          t_.ranges[s.stack.back().range].clipped_end = !ended;
+          ended_open_ += ended ? 0U : 1U;
         }
       }
       s.calls.clear();

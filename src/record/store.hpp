@@ -174,6 +174,7 @@ class store {
       early_ends_;  // of requests whose begin was not read so far
   std::unordered_multimap<std::uint64_t, std::uint32_t>
       early_links_;  // the same, with the pass that serves them
+  std::unordered_map<std::uint32_t, std::uint64_t> ends_elsewhere_;  // of ranges that other threads ended
   std::uint64_t over_memory_ = 0;
   std::uint64_t unknown_ranges_ = 0;
   std::uint64_t unknown_requests_ = 0;  // beside those in early_ends_

@@ -27,6 +27,11 @@ void store::attribute(const slot* e) {
         early_links_.emplace(e[1].head, r);
       }
       break;
+    case key_ended:
+      if (keep(bytes_of_request) && ends_elsewhere_.try_emplace(r, e[1].head).second) {
+        ended_open_ -= t_.ranges[r].clipped_end ? 1U : 0U;  // its thread has ended
+      }
+      break;
     default:
       t_.attributes.push_back({r, static_cast<varve_attribute>(key), static_cast<std::int64_t>(e[1].head)});
   }

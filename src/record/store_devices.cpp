@@ -75,15 +75,7 @@ void store::take_over(trace& batch) {
     to.stream.push_back(device_streams_[std::min<std::size_t>(from.stream[i], device_streams_.size() - 1)]);
     to.kind.push_back(from.kind[i]);
   }
-  for (auto* column : {&batch.activities.begin, &batch.activities.end}) {
-    column->clear();  // and keep their memory
-  }
-  for (auto* column : {&batch.activities.correlation, &batch.activities.name, &batch.activities.node,
-                       &batch.activities.detail}) {
-    column->clear();
-  }
-  batch.activities.stream.clear();
-  batch.activities.kind.clear();
+  batch.activities.resize(0);  // keeps its memory
   for (const memory_event& m : batch.memory_events) {
     if (keep(sizeof m)) {
       t_.memory_events.push_back(m);

@@ -69,6 +69,8 @@ void join_to_ranges(const trace& t, Columns& calls) {
 
 void join_calls_to_ranges(trace& t) { join_to_ranges(t, t.calls); }
 
+void join_calls_to_ranges(const trace& t, call_columns& calls) { join_to_ranges(t, calls); }
+
 void join_operators_to_ranges(trace& t) { join_to_ranges(t, t.operators); }
 
 }  // namespace v0

@@ -111,6 +111,17 @@ void activity_columns::reserve(std::size_t n) {
   kind.reserve(n);
 }
 
+void activity_columns::resize(std::size_t n) {
+  begin.resize(n);
+  end.resize(n);
+  correlation.resize(n);
+  name.resize(n);
+  node.resize(n);
+  detail.resize(n);
+  stream.resize(n);
+  kind.resize(n);
+}
+
 void trace::add_call(const call& record) {
   calls.begin.push_back(record.begin);
   calls.end.push_back(record.end);

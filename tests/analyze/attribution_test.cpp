@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Which row and which pass work belongs to.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "analyze/trace_builder.hpp"
@@ -139,6 +141,23 @@ TEST(attribution, where_there_are_passes_other_work_is_in_none) {
   EXPECT_EQ(r.layers.back().phase, "");  // what is in no pass comes last
 }
 
+TEST(attribution, what_has_no_call_belongs_where_the_trace_says) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 50);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 40);
+  const auto norm = b.layer(pass, "norm", 0, 40, 50);
+  b.launched_kernel(norm, 41, 42, 50, 60);  // 10 ns; its call counts, whatever else is said
+  b.kernel(0, 60, 90);                      // 30 ns
+  b.kernel(0, 90, 95);                      // 5 ns, in a range that there isn't
+  b.t.range_of_activity = {mlp, mlp, 3};
+  const varve::report r = b.analyze();
+  EXPECT_EQ(row_of(r.layers, "norm 0", "decode").inclusive.gpu_time, 10);
+  EXPECT_EQ(row_of(r.layers, "mlp 0", "decode").inclusive.gpu_time, 30);
+  EXPECT_EQ(row_of(r.layers, "", "").inclusive.gpu_time, 5);
+  EXPECT_EQ(r.quality.matched, 1);
+  EXPECT_EQ(r.quality.unmatched, 2);
+}
+
 TEST(attribution, requests_are_no_rows) {
   trace_builder b;
   const auto request = b.range(range_kind::request, none, "chat", 7, 0, 500);
@@ -150,6 +169,46 @@ TEST(attribution, requests_are_no_rows) {
   EXPECT_EQ(r.layers.size(), 2U);
   EXPECT_EQ(row_of(r.layers, "layer 0", "decode").inclusive.gpu_time, 10);
   EXPECT_EQ(row_of(r.layers, "", "decode").inclusive.gpu_time, 3);
+}
+
+TEST(attribution, a_call_counts_where_what_it_launched_ran) {
+  // Two threads serve a GPU each, as in data parallelism: pass [0, 100) with layer [10, 60) of thread 0, and
+  // [40, 160) with [50, 150) of thread 1; the latter also has a "wait" [150, 155) that launches nothing, in
+  // which it synchronises for 4.
+  trace_builder b;
+  b.t.intern_thread(101);
+  const std::uint16_t second = b.stream(1, 7);
+  const std::uint32_t p = b.phase("decode", 0, 100);
+  b.kernel(b.launch(b.layer(p, "mlp", 0, 10, 60), 12, 14), 20, 50);
+  const std::uint32_t q = b.phase("decode", 40, 160, none, 1);
+  b.kernel(b.launch(b.layer(q, "mlp", 0, 50, 150, 1), 60, 64, 1), 70, 80, "k", second);
+  b.call(varve::call_kind::synchronise, b.layer(q, "wait", no_index, 150, 155, 1), 150, 154, 1);
+  b.t.attributes.push_back({p, VARVE_DECODE_TOKENS, 3});
+  b.t.attributes.push_back({q, VARVE_DECODE_TOKENS, 5});
+  const varve::report r = b.analyze();
+  for (const std::uint32_t device : {0U, 1U}) {
+    const varve::phase_row& phase = phase_of(r, "decode", device);
+    EXPECT_EQ(phase.passes, 1);
+    EXPECT_EQ(phase.decode_tokens, device == 0 ? 3 : 5);
+    EXPECT_EQ(phase.step.total, device == 0 ? 100 : 120);
+    EXPECT_EQ(phase.wall, device == 0 ? 100 : 120);
+    EXPECT_EQ(phase.partition.wall(), phase.wall);
+    EXPECT_EQ(phase.partition.compute, device == 0 ? 30 : 10);
+    const varve::row& mlp = row_of(r.layers, "mlp 0", "decode", device);
+    EXPECT_EQ(mlp.inclusive.calls, 1);
+    EXPECT_EQ(mlp.inclusive.host_time, device == 0 ? 50 : 100);
+    EXPECT_EQ(mlp.per_call.p50, device == 0 ? 30 : 10);
+  }
+  // The device of the pass around it, though a lower one is there.
+  EXPECT_EQ(row_of(r.layers, "wait", "decode", 1).inclusive.calls, 1);
+  EXPECT_EQ(row_of(r.layers, "wait", "decode", 1).exclusive.synchronise_time, 4);
+  EXPECT_EQ(std::count_if(r.layers.begin(), r.layers.end(), [](const auto& x) { return x.path == "wait"; }),
+            1);
+  // A device's own partition is of the makespan [0, 160) of both: a pass is open throughout.
+  for (const varve::device_row& device : r.devices) {
+    EXPECT_EQ(device.partition.wall(), 160);
+    EXPECT_EQ(device.partition.no_pass, 0);
+  }
 }
 
 TEST(attribution, what_ran_nothing_counts_on_the_device_of_its_phase) {

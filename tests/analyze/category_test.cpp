@@ -34,6 +34,10 @@ TEST(category, knows_the_products_of_every_engine) {
       {"void deep_gemm::fp8_gemm_kernel<4096u, 7168u, 64u, 128u>(float*)", "linear"},
       {"triton_tem_fused_mm_relu_3", "linear"},
       {"void tensorrt_llm::kernels::cutlass_kernels::MoeFCGemm<cutlass::half_t>(P)", "linear"},
+      {"Cijk_Alik_Bljk_HHS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1", "linear"},
+      {"Custom_Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_NTD_UserArgs_shortname0_gfx950", "linear"},
+      {"aiter::fmoe_bf16_blockscaleFp8_g1u1_vs_silu_1tg_32x256", "linear"},
+      {"void cudnn::cnn::conv2d_grouped_direct_kernel<false, true, false>(float const*)", "linear"},
   });
 }
 
@@ -73,8 +77,9 @@ TEST(category, is_not_misled_by_words_inside_other_words) {
       {"void allreduce_fusion_kernel_oneshot_lamport<RMSNorm, 8>(Params)", "collective"},
       {"void fbgemm_gpu::permute_2D_sparse_data_kernel<true, long, int>(int)", "copy"},
       {"_layer_norm_fwd_kernel", "normalisation"},
-      {"set_property_table", "other"},  // neither rope
-      {"set_address_table", "other"},   // nor add
+      {"_fwd_kernel_step_scatter", "attention"},  // not ep_scatter
+      {"set_property_table", "other"},            // neither rope
+      {"set_address_table", "other"},             // nor add
   });
 }
 
@@ -94,6 +99,8 @@ TEST(category, knows_the_rest_of_a_transformer) {
       {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, ArgMaxOps<float>>>(R)",
        "sampling"},
       {"void vllm::moe::moe_align_block_size_kernel<int>(int*)", "router"},
+      {"_fwd_kernel_ep_scatter_2", "router"},
+      {"_fwd_kernel_ep_gather", "router"},
   });
 }
 

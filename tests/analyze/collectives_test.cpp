@@ -122,6 +122,24 @@ TEST_F(collectives, have_the_whole_message_of_all_ranks) {
   EXPECT_EQ(r.collectives[2].bytes, 100);
 }
 
+TEST_F(collectives, in_a_random_order_keep_their_messages) {
+  // The analysis sorts activities that are as scattered as these. 9973 is prime, so that every time from 0 to
+  // 9972 occurs twice, as 7919·i modulo 9973.
+  constexpr varve::time_ns prime = 9973;
+  const std::uint32_t pass = b.phase("decode", 0, 20 * prime);
+  for (varve::time_ns i = 0; i < 2 * prime; ++i) {
+    const varve::time_ns at = 7919 * i % prime * 20 + i % 2 * 10;
+    b.launched_kernel(pass, at, at + 1, at + 2, at + 5, i % 3 == 0 ? "nccl_AllGather" : "gemm");
+    if (i % 3 == 0) {
+      record("all_gather", 100, 800, 8);
+    }
+  }
+  const varve::report r = b.analyze();
+  ASSERT_EQ(r.collectives.size(), 1U);
+  EXPECT_EQ(r.collectives[0].sized_calls, 6649);  // 0, 3, … 19944
+  EXPECT_EQ(r.collectives[0].bytes, 800 * 6649);
+}
+
 TEST_F(collectives, stand_apart_by_phase_and_are_ordered_as_those) {
   const std::uint32_t prefill = b.phase("prefill", 0, 50);
   const std::uint32_t decode = b.phase("decode", 50, 100);

@@ -11,6 +11,7 @@
 #include <varve/trace.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -131,20 +132,63 @@ class reference {
     }
     std::stable_sort(works_.begin(), works_.end(),
                      [](const work& x, const work& y) { return x.begin < y.begin; });
+    place_on_devices();
     for (const auto& [pass, end] : pass_end_) {
       first_ = std::min(first_, t_.ranges[pass].begin);
       last_ = std::max(last_, end);
     }
   }
 
-  std::set<std::string> open_phases(time_ns now) const {
+  // On a device, or on any.
+  std::set<std::string> open_phases(time_ns now, std::uint32_t device = none) const {
     std::set<std::string> open;
     for (const auto& [pass, end] : pass_end_) {
-      if (t_.ranges[pass].begin <= now && now < end) {
+      if (t_.ranges[pass].begin <= now && now < end &&
+          (device == none || places_.at(pass).count(device) != 0)) {
         open.insert(name_of(pass));
       }
     }
     return open;
+  }
+
+  // The devices on which what was launched in a range, or in one inside it, ran.
+  std::set<std::uint32_t> devices_of(std::uint32_t range) const {
+    std::set<std::uint32_t> out;
+    for (const work& w : works_) {
+      for (std::uint32_t r = w.call != none ? t_.calls.range[w.call] : none; r != none;
+           r = t_.ranges[r].parent) {
+        if (r == range) {
+          out.insert(w.device);
+        }
+      }
+    }
+    return out;
+  }
+
+  // Where passes count: on those devices; one without any on the lowest on which both its kind and the range
+  // around it ran, else that range, else its kind, else anything.
+  void place_on_devices() {
+    std::map<std::string, std::set<std::uint32_t>> of_phase;
+    for (const auto& [pass, end] : pass_end_) {
+      places_[pass] = devices_of(pass);
+      of_phase[name_of(pass)].insert(places_[pass].begin(), places_[pass].end());
+    }
+    for (auto& [pass, place] : places_) {
+      std::set<std::uint32_t> around;
+      for (std::uint32_t r = pass; r != none && around.empty(); r = t_.ranges[r].parent) {
+        around = devices_of(r);
+      }
+      if (!place.empty()) {
+        continue;
+      }
+      const std::set<std::uint32_t>& kind = of_phase[name_of(pass)];
+      std::vector<std::uint32_t> both;
+      std::set_intersection(around.begin(), around.end(), kind.begin(), kind.end(), std::back_inserter(both));
+      place = {!both.empty()     ? both.front()
+               : !around.empty() ? *around.begin()
+               : !kind.empty()   ? *kind.begin()
+                                 : *devices.begin()};
+    }
   }
 
   // What a thread does at an instant, seen from outside: its outermost call.
@@ -208,7 +252,7 @@ class reference {
         continue;
       }
       const std::uint32_t pass = pass_of(t_.calls.range[c]);
-      if (device != device_of(pass != none ? name_of(pass) : std::string{})) {
+      if (device != (pass != none ? *places_.at(pass).begin() : device_of(""))) {
         continue;
       }
       time_ns end = pass != none ? pass_end_.at(pass) : horizon_;
@@ -269,7 +313,7 @@ class reference {
     }
     const std::set<std::string> open = open_phases(now);
     ++whole[device][open.empty() ? "no pass" : state];
-    for (const std::string& phase : open) {
+    for (const std::string& phase : open_phases(now, device)) {
       ++walls[{phase, device}][state];
     }
   }
@@ -331,10 +375,16 @@ class reference {
       std::uint16_t thread = varve::narrow_none;
       if (next != nullptr) {
         thread = t_.calls.thread[next->call];
-      } else {  // of the open pass that began last
+      } else {  // of the open pass that began last, else of the last launch
+        for (const work& w : works_) {
+          thread = w.device != device ? thread
+                   : w.call != none   ? t_.calls.thread[w.call]
+                                      : varve::narrow_none;
+        }
         time_ns begin = -1;
         for (const auto& [pass, end] : pass_end_) {
-          if (t_.ranges[pass].begin <= now && now < end && t_.ranges[pass].begin >= begin) {
+          if (t_.ranges[pass].begin <= now && now < end && t_.ranges[pass].begin >= begin &&
+              places_.at(pass).count(device) != 0) {
             begin = t_.ranges[pass].begin;
             thread = t_.ranges[pass].thread;
           }
@@ -342,7 +392,7 @@ class reference {
       }
       state = doing(thread, now);
     }
-    if (next != nullptr && state != "unrecorded" && open_phases(now).count(next->phase) != 0) {
+    if (next != nullptr && state != "unrecorded" && open_phases(now, device).count(next->phase) != 0) {
       ++rows[{next->phase, next->path, device}].idle[state];
     }
     return state;
@@ -350,7 +400,8 @@ class reference {
 
   const varve::trace& t_;
   time_ns horizon_;
-  std::map<std::uint32_t, time_ns> pass_end_;  // by range
+  std::map<std::uint32_t, time_ns> pass_end_;                // by range
+  std::map<std::uint32_t, std::set<std::uint32_t>> places_;  // devices by pass
   std::vector<work> works_;
   time_ns first_ = 1 << 30;
   time_ns last_ = 0;

@@ -288,7 +288,8 @@ TEST_F(cli, says_why_the_output_cannot_be_written) {
 
   surroundings full;
   full.output_file = "/dev/full";
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"report", report}, {"--help"}}) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"report", report}, {"report", "--json", report}, {"--help"}}) {
     const outcome device = run(words, full);
     EXPECT_EQ(device.code, 3);
     EXPECT_EQ(device.err, "varve: standard output: cannot be written: No space left on device\n");

@@ -79,7 +79,7 @@ inline varve::trace chrome_traces::full_trace() {
   t.inferred_prefills = 2;
   t.captures_given = true;
   t.live_cpu = true;
-  t.elsewhere = {1, 2, 3, 4};
+  t.elsewhere = {1, 2, 3, 4, 5, 6};
   t.threads = {{4243, 4242, "engine"}, {4244, 4242, ""}};
   t.streams = {{0, 1, 7}, {0, 2, 7}};
   t.devices = {{0, "GPU \"A\"", 132, 90, 85'000'000'000}, {1, "", 0, 0, 0}};
@@ -144,6 +144,7 @@ inline varve::trace chrome_traces::full_trace() {
   t.add_activity(
       {1'000'026'000, 1'000'027'000, 0, t.strings.intern("else"), none, none, 65534, activity_kind::other});
   t.operator_of_activity = {1, none, none, 0, none};
+  t.range_of_activity = {none, 2, none, none, 0};
   t.collectives = {{0, t.strings.intern("allreduce"), 1'024, -1, 8}};
   return t;
 }

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <limits>
+#include <ostream>
+#include <streambuf>
 
 #include "formats/report_fields.hpp"
 
@@ -35,6 +38,19 @@ class file {
   std::string path_;
 };
 
+/// What is written to a stream, and in what pieces.
+struct pieces : std::streambuf {
+  std::streamsize xsputn(const char* data, std::streamsize size) override {
+    text.append(data, static_cast<std::size_t>(size));
+    longest = std::max(longest, static_cast<std::size_t>(size));
+    ++count;
+    return size;
+  }
+  std::string text;
+  std::size_t longest = 0;
+  std::size_t count = 0;
+};
+
 varve::report read_text(std::string_view text) { return varve::read_report(file{text}.path()); }
 
 std::string error_of(std::string_view text) {
@@ -57,6 +73,57 @@ TEST(json, gives_back_every_field) {
 TEST(json, gives_back_an_empty_report) {
   const varve::report original;
   EXPECT_EQ(testing_support::dump(read_text(varve::to_json(original))), testing_support::dump(original));
+}
+
+/// As many rows as take several pieces of 64 KiB; sizes of names that differ let a piece end anywhere.
+varve::report with_many_rows() {
+  varve::report r;
+  testing_support::filler{}.fill(r);
+  r.layers.resize(1500);
+  for (std::size_t i = 0; i < r.layers.size(); ++i) {
+    r.layers[i].path = std::string(i % 97, 'x');
+    r.layers[i].shape.grid[0] = i % 3 == 0 ? 7 : 0;  // a shape in every third row
+  }
+  return r;
+}
+
+TEST(json, is_the_same_written_in_pieces) {
+  const varve::report original = with_many_rows();
+  const std::string text = varve::to_json(original);
+  EXPECT_GT(text.size(), std::size_t{1} << 20U);  // 1500 rows of more than 900 bytes
+  EXPECT_EQ(testing_support::dump(read_text(text)), testing_support::dump(original));
+  pieces buffer;
+  std::ostream out{&buffer};
+  varve::write_json(out, original);
+  EXPECT_TRUE(out);
+  EXPECT_EQ(buffer.text, text);
+  EXPECT_LE(buffer.longest, std::size_t{128} << 10U);
+  EXPECT_GE(buffer.count, 9U);  // of at most 128 KiB in more than 1 MiB
+}
+
+TEST(json, leaves_out_objects_of_zeros) {
+  varve::report r;
+  r.layers.resize(1);
+  r.layers[0].per_call.p99 = 5;
+  r.layers[0].inclusive.declared.flops = 8;
+  const std::string text = varve::to_json(r);
+  EXPECT_THAT(text, HasSubstr("\"calls\":0"));  // measures are written whatever they are
+  EXPECT_THAT(text, HasSubstr("\"per_call\":{\"count\":0,\"total\":0,\"min\":0,\"max\":0,\"p50\":0,"));
+  EXPECT_THAT(text, HasSubstr("\"declared\":{\"flops\":8,"));
+  for (const char* absent : {"\"launch_latency\":", "\"queue_delay\":", "\"shape\":", "\"starved\":"}) {
+    EXPECT_EQ(text.find(absent), std::string::npos) << absent;
+  }
+  EXPECT_EQ(testing_support::dump(read_text(text)), testing_support::dump(r));
+}
+
+// Rows take more memory than text where most of it is left out: a reader must grant that much.
+TEST(json, reads_back_many_rows_that_hold_nothing) {
+  varve::report r;
+  r.layers.resize(100000);
+  r.operators.by_name.resize(100000);
+  const varve::report again = read_text(varve::to_json(r));
+  EXPECT_EQ(again.layers.size(), 100000U);
+  EXPECT_EQ(again.operators.by_name.size(), 100000U);
 }
 
 TEST(json, keeps_extreme_numbers_and_absent_values) {

@@ -245,6 +245,29 @@ TEST_F(operator_work_test, counts_what_goes_element_by_element) {
   EXPECT_EQ(work_of("aten::add", "[[4], [8], []]", R"(["float", "float", "Scalar"])"), work{});
 }
 
+TEST_F(operator_work_test, counts_what_chooses_and_blends_element_by_element) {
+  // 8 truth values, 8 of 2 bytes, a number, a result of 8 of 2 bytes: 8 + 16 + 16.
+  EXPECT_EQ(work_of("aten::where", "[[8], [8], []]", R"(["bool", "c10::Half", "Scalar"])"),
+            (work{0, 0, 0, 40}));
+  // [4,1], [8] and [1,8] go together as [4,8]: 4 + 8·4 + 8·2 + 32·4.
+  EXPECT_EQ(work_of("aten::where", "[[4, 1], [8], [1, 8]]", R"(["bool", "float", "c10::Half"])"),
+            (work{0, 0, 0, 180}));
+  EXPECT_EQ(work_of("aten::where", "[[4], [8], [8]]", R"(["bool", "float", "float"])"), work{});
+  EXPECT_EQ(work_of("aten::where", "[[8]]", R"(["bool"])"), work{});  // indices: who knows how many
+  // 8·2 + 8 + 8·2.
+  EXPECT_EQ(work_of("aten::masked_fill_", "[[8], [8], []]", R"(["c10::Half", "bool", "Scalar"])"),
+            (work{0, 0, 0, 40}));
+  // a + value·b·c, a multiply-add each: 2·8 FLOPs; 3·32 + 32 bytes.
+  EXPECT_EQ(work_of("aten::addcmul", "[[8], [8], [8], []]", R"(["float", "float", "float", "Scalar"])"),
+            (work{16, 0, 0, 128}));
+  // a + w·(b − a): 3·8; 2·32 + 32.
+  EXPECT_EQ(work_of("aten::lerp", "[[8], [8], []]", R"(["float", "float", "Scalar"])"), (work{24, 0, 0, 96}));
+  EXPECT_EQ(work_of("aten::bitwise_and", "[[8], [8]]", R"(["int", "int"])"), (work{0, 0, 0, 96}));
+  EXPECT_EQ(work_of("aten::bitwise_or_", "[[8], [8]]", R"(["bool", "bool"])"), (work{0, 0, 0, 24}));
+  EXPECT_EQ(work_of("aten::bitwise_not", "[[8]]", R"(["int"])"), (work{0, 0, 0, 64}));
+  EXPECT_EQ(work_of("aten::logical_not", "[[8]]", R"(["float"])"), (work{0, 0, 0, 40}));
+}
+
 TEST_F(operator_work_test, counts_what_moves_more_than_it_computes) {
   // Into 8 of 4 bytes from 8 of 2.
   EXPECT_EQ(work_of("aten::copy_", "[[8], [8], []]", R"(["float", "c10::Half", "Scalar"])"),
@@ -324,6 +347,23 @@ TEST_F(operator_work_test, counts_invalid_lists_of_inputs) {
     deep += ", 1";
   }
   EXPECT_EQ(read("aten::mm", deep + "]]", half2).losses.size(), 1U);
+}
+
+TEST_F(operator_work_test, takes_shapes_under_the_key_of_pytorch_1_8) {
+  // 2·16·8·64 = 16384 FLOPs; 64·8·4 = 2048 bytes of weights, (16·64 + 16·8)·4 = 4608 of activations.
+  for (const char* const dims : {"[[16, 64], [64, 8]]", R"("[[16, 64], [64, 8]]")"}) {
+    const varve::trace t = varve::read_pytorch(write(
+        "t.json", std::string{R"([{"ph": "X", "cat": "Operator", "name": "aten::mm", "pid": 1, "tid": "1",
+            "ts": 1, "dur": 2, "args": {"Input dims": )"} +
+                      dims + R"(, "Input type": ["float", "float"]}}])"));
+    ASSERT_EQ(t.operator_kinds.size(), 1U) << dims;
+    EXPECT_EQ(t.strings[t.operator_kinds[0].shapes], "[[16, 64], [64, 8]]");
+    EXPECT_EQ(t.operator_kinds[0].declared, (work{16384, 2048, 0, 4608})) << dims;
+  }
+  // Types as a text of Python's are not known; the shapes are.
+  const varve::trace t = read("aten::mm", "[[16, 64], [64, 8]]", R"x("('float',)")x");
+  EXPECT_EQ(t.strings[t.operator_kinds.at(0).shapes], "[[16, 64], [64, 8]]");
+  EXPECT_EQ(t.operator_kinds[0].declared, work{});
 }
 
 TEST_F(operator_work_test, writes_shapes_in_one_form) {

@@ -353,6 +353,7 @@ TEST_F(generates, is_found_by_its_frame_too_and_in_one_another_counts_once) {
   }
   EXPECT_THAT(phases(report()), ElementsAre("prefill: 1 passes, 0 sequences, 0 + 0 tokens, 40 us",
                                             "decode: 5 passes, 0 sequences, 0 + 0 tokens, 200 us"));
+  frame("torch/profiler/profiler.py(770): __enter__", 0, 0);
   frame("transformers/generation/utils.py(2215): generate", 0, 160);
   three_calls(0);
   const varve::report r = report();
@@ -360,6 +361,54 @@ TEST_F(generates, is_found_by_its_frame_too_and_in_one_another_counts_once) {
                                      "decode: 2 passes, 0 sequences, 0 + 0 tokens, 80 us"));
   EXPECT_THAT(rows(r), testing::Contains(": generate × 3"));
   EXPECT_TRUE(r.operators.by_name.empty());  // a frame is none
+}
+
+TEST_F(generates, that_were_running_when_recording_began_have_no_prefill) {
+  // Open frames are recorded as beginning then; of the second call the first pass is seen.
+  frame("server.py(1): handle", 0, 400);
+  frame("transformers/generation/utils.py(2215): generate", 1, 160);
+  frame("torch/profiler/profiler.py(770): start", 2, 4);
+  three_calls(0);
+  frame("transformers/generation/utils.py(2215): generate", 200, 360);
+  three_calls(200);
+  const varve::trace t = read();
+  EXPECT_EQ(t.inferred_prefills, 1U);
+  const varve::report r = varve::analyze(t);
+  EXPECT_THAT(phases(r), ElementsAre("decode: 5 passes, 0 sequences, 0 + 0 tokens, 200 us",
+                                     "prefill: 1 passes, 0 sequences, 0 + 0 tokens, 40 us"));
+  EXPECT_EQ(r.quality.clipped_ranges, 1);
+  // One that begins in an annotation, or after a frame has ended, began while it was recorded.
+  annotation("ProfilerStep#0", 0, 170);
+  frame("transformers/generation/utils.py(2215): generate", 1, 160);
+  three_calls(0);
+  EXPECT_EQ(read().inferred_prefills, 1U);
+}
+
+TEST_F(generates, and_other_loops_are_found_in_steps_of_the_profiler) {
+  annotation("ProfilerStep#0", 0, 190);
+  annotation("generate", 1, 180);
+  three_calls(5);
+  annotation("ProfilerStep#1", 200, 390);
+  three_calls(205);
+  const varve::trace t = read();
+  EXPECT_EQ(t.inferred_passes, pass_inference::module_calls);
+  EXPECT_THAT(phases(varve::analyze(t)), ElementsAre("prefill: 1 passes, 0 sequences, 0 + 0 tokens, 40 us",
+                                                     "decode: 2 passes, 0 sequences, 0 + 0 tokens, 80 us",
+                                                     "forward: 3 passes, 0 sequences, 0 + 0 tokens, 120 us"));
+  EXPECT_THAT(t.collectors.at(0).detail,
+              HasSubstr("steps of the profiler, taken as ops around the inferred passes 2"));
+  // One call of the model a step, or steps of training: the steps are the passes.
+  for (const bool trains : {false, true}) {
+    annotation("ProfilerStep#0", 0, 190);
+    model(5);
+    if (trains) {
+      model(50);
+      annotation("Optimizer.step#SGD.step", 150, 160);
+    }
+    annotation("ProfilerStep#1", 200, 390);
+    model(205);
+    EXPECT_THAT(phases(report()), ElementsAre("ProfilerStep: 2 passes, 0 sequences, 0 + 0 tokens, 380 us"));
+  }
 }
 
 TEST_F(generates, of_one_token_have_a_prefill_alone) {

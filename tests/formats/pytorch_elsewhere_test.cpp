@@ -16,6 +16,7 @@
 namespace {
 
 using namespace event_text;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 class pytorch_elsewhere : public input_files {
@@ -196,6 +197,69 @@ TEST_F(pytorch_elsewhere, a_call_whose_operator_is_on_another_thread_counts_for_
   EXPECT_EQ(path_of_call(t), "ProfilerStep 1 / mlp");
   EXPECT_EQ(t.elsewhere.by_operator, 1U);
   EXPECT_EQ(varve::analyze(t).find({.label = "mlp"})->inclusive.gpu_time, 100'000);
+}
+
+TEST_F(pytorch_elsewhere, an_activity_without_a_call_counts_for_the_range_around_its_operator) {
+  // Of 150 µs on the device 100 were launched by the call that is there, in no layer, and 50 by one that
+  // isn't, in "mlp".
+  const varve::trace t =
+      read({step, layer, op("aten::mm", 51, 110, 150, R"("External id": 40)"), launch(51, 330, 340, 5),
+            kernel("add", 500, 600, 5), kernel("gemm", 600, 650, 6, R"("External id": 40)")});
+  ASSERT_EQ(t.range_of_activity.size(), 2U);
+  EXPECT_EQ(t.range_of_activity[0], varve::none);
+  EXPECT_EQ(path_of(t, t.range_of_activity[1]), "ProfilerStep 1 / mlp");
+  EXPECT_EQ(t.elsewhere.activities_by_operator, 1U);
+  EXPECT_EQ(t.elsewhere.by_operator, 0U);
+
+  const varve::report r = varve::analyze(t);
+  EXPECT_EQ(r.find({.label = "mlp"})->inclusive.gpu_time, 50'000);
+  EXPECT_EQ(r.phases.at(0).total.gpu_time, 150'000);
+  EXPECT_EQ(r.quality.activities_by_operator, 1);
+  EXPECT_EQ(r.quality.matched, 1);
+  EXPECT_EQ(r.quality.unmatched, 1);  // it has no launch all the same
+  EXPECT_DOUBLE_EQ(r.quality.attributed, 50.0 / 150);
+  EXPECT_THAT(varve::to_table(r), HasSubstr("Operators or flows tell"));
+  EXPECT_EQ(varve::to_json(varve::read_report(write("r.json", varve::to_json(r)))), varve::to_json(r));
+}
+
+TEST_F(pytorch_elsewhere, what_a_captured_call_recorded_is_not_launched_by_it) {
+  const std::string capture =
+      event("cuda_runtime", "cudaStreamBeginCapture", 50, 51, 300, 301, R"("correlation": 3)") + "," +
+      launch(51, 310, 311, 6) + "," +
+      event("cuda_runtime", "cudaStreamEndCapture", 50, 51, 320, 321, R"("correlation": 4)");
+  const varve::trace t = read({step, layer, op("aten::mm", 51, 110, 150, R"("External id": 40)"), capture,
+                               kernel("gemm", 600, 650, 7, R"("External id": 40)")});
+  EXPECT_EQ(t.elsewhere.activities_by_operator, 1U);
+}
+
+TEST_F(pytorch_elsewhere, an_activity_without_call_and_operator_is_in_no_layer) {
+  const varve::trace t =
+      read({step, layer, op("aten::mm", 51, 110, 150, R"("External id": 40)"),
+            kernel("gemm", 600, 650, 6, R"("External id": 41)"), kernel("gemm", 650, 700, 7)});
+  EXPECT_THAT(t.range_of_activity, IsEmpty());
+  EXPECT_EQ(t.elsewhere.activities_by_operator, 0U);
+  const varve::report r = varve::analyze(t);
+  EXPECT_EQ(r.find({.label = "mlp"})->inclusive.gpu_time, 0);
+  EXPECT_EQ(r.quality.unmatched, 2);
+  EXPECT_THAT(varve::to_table(r), HasSubstr("Their layer is unknown"));
+}
+
+TEST_F(pytorch_elsewhere, an_activity_without_a_call_counts_for_the_layer_of_its_backward_operator) {
+  const std::string linked = sequence(7, 1) + R"(, "External id": 41)";
+  const varve::trace t = read({step, layer, forward, op("MmBackward0", 52, 310, 390, linked),
+                               kernel("gemm", 600, 650, 6, R"("External id": 41)")});
+  ASSERT_EQ(t.range_of_activity.size(), 1U);
+  EXPECT_EQ(path_of(t, t.range_of_activity[0]), "ProfilerStep 1 / backward / mlp (backward)");
+}
+
+TEST_F(pytorch_elsewhere, correlations_far_apart_are_told_from_those_that_are_missing) {
+  const std::string linked = R"("External id": 40)";
+  const varve::trace t = read({step, layer, op("aten::mm", 51, 110, 150, linked), launch(51, 300, 301, 5),
+                               launch(51, 310, 311, 2000000000), kernel("a", 500, 510, 5, linked),
+                               kernel("b", 510, 520, 2000000000, linked), kernel("c", 520, 530, 6, linked)});
+  EXPECT_EQ(t.elsewhere.activities_by_operator, 1U);
+  ASSERT_EQ(t.range_of_activity.size(), 3U);
+  EXPECT_NE(t.range_of_activity[2], varve::none);
 }
 
 TEST_F(pytorch_elsewhere, paths_too_deep_for_a_copy_count_for_backward_alone) {

@@ -252,6 +252,24 @@ TEST_F(pytorch_producers_test, reads_copies_and_sets_of_xla) {
               ElementsAre(Pair("kernels with an invalid grid, block or resources: taken as unknown", 1U)));
 }
 
+TEST_F(pytorch_producers_test, explains_events_without_a_category) {
+  // As EventList.export_chrome_trace() of torch.autograd.profiler writes them.
+  const std::string host =
+      R"({"name": "aten::mm", "ph": "X", "ts": 0, "dur": 50, "tid": 1, "pid": "CPU functions", "args": {}})";
+  const std::string flow =
+      R"({"name": "gemm", "ph": "f", "ts": 20, "tid": 0, "pid": "GPU functions", "id": 0, "cat": "cpu_to_gpu"})";
+  const std::string device =
+      R"({"name": "gemm", "ph": "X", "ts": 20, "dur": 10, "tid": 0, "pid": "GPU functions", "args": {}})";
+  EXPECT_EQ(error_of([&] { read("[" + host + "," + flow + "," + device + "]"); }),
+            "t.json: holds only events without a category (\"cat\"), as the legacy profiler's "
+            "EventList.export_chrome_trace() writes them: what ran where can't be told; record with "
+            "torch.profiler.profile and call its export_chrome_trace()");
+  // One that is read is enough.
+  const std::string kernel =
+      R"({"name": "gemm", "ph": "X", "cat": "kernel", "ts": 20, "dur": 10, "tid": 7, "pid": 0})";
+  EXPECT_EQ(read("[" + host + "," + kernel + "]").activities.size(), 1U);
+}
+
 TEST_F(pytorch_producers_test, counts_work_of_xla_whose_row_has_no_name) {
   const varve::trace t = read(
       R"json({"traceEvents": [

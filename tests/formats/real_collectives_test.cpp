@@ -125,12 +125,11 @@ TEST_F(real_collectives, two_ranks_whose_kernels_all_have_one_name) {
 
   const std::string table = varve::to_ranks_table({r1, r0});
   EXPECT_THAT(table, HasSubstr("Ranks side by side · 2 of 128 · backend nccl"));
-  // 182.403 and 229.700 ms: 1.26 times as long on rank 1. 187 ms and 135 ms are unions of
-  // 186.922 and 134.514 ms of kernels with their copies.
+  // 182.403 and 229.700 ms: 1.26 times as long on rank 1, which may have waited. 187 ms and 135 ms are unions
+  // of 186.922 and 134.514 ms of kernels with their copies.
   EXPECT_THAT(
       table,
-      HasSubstr(
-          "nccl:all_to_all                                           182 ms   230 ms       1.26   rank 1\n"));
+      HasSubstr("nccl:all_to_all                                           182 ms   230 ms       1.26\n"));
   EXPECT_THAT(
       table,
       HasSubstr(

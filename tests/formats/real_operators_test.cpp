@@ -6,6 +6,8 @@
 // representative, and memory by prefix sums. The numbers of some rows are written out too; they were computed
 // by running the code of PyTorch's own key_averages() on the events. Then matrix products against TraceLens'
 // table.
+#include "formats/real_traces.hpp"
+
 #include <varve/io.hpp>
 #include <varve/report.hpp>
 
@@ -18,7 +20,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -33,15 +34,13 @@ namespace {
 
 using nlohmann::json;
 
-std::filesystem::path data() { return VARVE_REAL_DATA; }
-
 /// calls, CPU total and self, GPU total and self, CPU memory and self, GPU memory and self
 using sums = std::array<std::int64_t, 9>;
 /// name, on a device, annotation, shapes
 using key = std::tuple<std::string, bool, bool, std::string>;
 using table = std::map<key, sums>;
 
-std::string unpacked(const std::filesystem::path& path) {
+std::string unpacked(const std::string& path) {
   std::string out;
   gzFile file = gzopen(path.c_str(), "rb");
   std::vector<char> part(1 << 20);
@@ -86,7 +85,7 @@ struct memory_record {
 
 class reference {
  public:
-  explicit reference(const std::filesystem::path& path) {
+  explicit reference(const std::string& path) {
     const json document = json::parse(unpacked(path));
     for (const json& e : document.at("traceEvents")) {
       if (e.contains("cat") && e.contains("ts")) {
@@ -370,20 +369,14 @@ struct expectation {
   std::int64_t self_gpu;
 };
 
-class real_operators : public testing::TestWithParam<expectation> {
- protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(data() / GetParam().file)) {
-      GTEST_SKIP() << "no " << data() / GetParam().file;
-    }
-  }
-};
+class real_operators : public real_traces, public testing::WithParamInterface<expectation> {};
+using real_operator_rows = real_traces;
+using real_operator_work = real_traces;
 
 TEST_P(real_operators, are_tabulated_as_by_key_averages) {
   const expectation& e = GetParam();
-  const std::filesystem::path path = data() / e.file;
-  const varve::report report = varve::analyze(varve::read_pytorch(path));
-  const reference expected{path};
+  const varve::report report = varve::analyze(read(e.file));
+  const reference expected{path(e.file)};
   const table by_name = rows_of(report.operators.by_name);
   EXPECT_EQ(by_name.size(), e.rows);
   EXPECT_EQ(report.operators.by_shape.size(), e.rows_by_shape);
@@ -401,12 +394,12 @@ TEST_P(real_operators, are_tabulated_as_by_key_averages) {
 
 INSTANTIATE_TEST_SUITE_P(
     files, real_operators,
-    testing::Values(expectation{"h100-transformer-block.pt.trace.json.gz", 53, 83, 2'826'000, 390'000},
-                    expectation{"h100-qwen1.5-0.5b.pt.trace.json.gz", 86, 154, 49'318'674, 31'905'473},
-                    expectation{"b200-vllm-prefill.pt.trace.json.gz", 114, 204, 87'412'863, 11'660'672},
-                    expectation{"two-ranks.rank0.pt.trace.json.gz", 397, 1053, 1'295'510'000, 607'225'000},
-                    expectation{"two-ranks.rank1.pt.trace.json.gz", 374, 1031, 1'300'859'000, 666'878'000},
-                    expectation{"v100-cuda-graphs.pt.trace.json.gz", 295, 1478, 932'613'000, 894'964'000}));
+    testing::Values(expectation{"h100-transformer-block", 53, 83, 2'826'000, 390'000},
+                    expectation{"h100-qwen1.5-0.5b", 86, 154, 49'318'674, 31'905'473},
+                    expectation{"b200-vllm-prefill", 114, 204, 87'412'863, 11'660'672},
+                    expectation{"two-ranks.rank0", 397, 1053, 1'295'510'000, 607'225'000},
+                    expectation{"two-ranks.rank1", 374, 1031, 1'300'859'000, 666'878'000},
+                    expectation{"v100-cuda-graphs", 295, 1478, 932'613'000, 894'964'000}));
 
 const varve::operator_row& row_named(const varve::report& r, const std::string& name) {
   static const varve::operator_row nothing;
@@ -419,12 +412,8 @@ const varve::operator_row& row_named(const varve::report& r, const std::string& 
   return nothing;
 }
 
-TEST(real_operator_rows, of_a_block_are_those_of_pytorch) {
-  const std::filesystem::path path = data() / "h100-transformer-block.pt.trace.json.gz";
-  if (!std::filesystem::exists(path)) {
-    GTEST_SKIP() << "no " << path;
-  }
-  const varve::report r = varve::analyze(varve::read_pytorch(path));
+TEST_F(real_operator_rows, of_a_block_are_those_of_pytorch) {
+  const varve::report r = varve::analyze(read("h100-transformer-block"));
   const varve::operator_row& attention = row_named(r, "aten::_native_multi_head_attention");
   EXPECT_EQ(attention.calls, 3);
   EXPECT_EQ(attention.cpu_total, 1'022'000);
@@ -466,13 +455,10 @@ std::string shapes_of(const std::string& op, const std::string& batch, const std
   return op == "aten::addmm" ? "[[" + n + "], [" + a + ", [" + b + ", [], []]" : "[[" + a + ", [" + b + "]";
 }
 
-TEST(real_operator_work, of_matrix_products_is_what_tracelens_says) {
-  const std::filesystem::path path = data() / "h100-qwen1.5-0.5b.pt.trace.json.gz";
-  std::ifstream csv{data() / "h100-qwen1.5-0.5b.gemm.csv"};
-  if (!std::filesystem::exists(path) || !csv) {
-    GTEST_SKIP() << "no " << path;
-  }
-  const varve::report r = varve::analyze(varve::read_pytorch(path));
+TEST_F(real_operator_work, of_matrix_products_is_what_tracelens_says) {
+  std::ifstream csv{file("h100-qwen1.5-0.5b.gemm.csv")};
+  ASSERT_TRUE(csv);
+  const varve::report r = varve::analyze(read("h100-qwen1.5-0.5b"));
   std::string line;
   std::getline(csv, line);
   ASSERT_EQ(fields(line), fields("op,batch,m,n,k,bias,dtype,gflop,moved_mib,flop_per_byte,tflops_mean,"
@@ -509,12 +495,8 @@ TEST(real_operator_work, of_matrix_products_is_what_tracelens_says) {
   EXPECT_EQ(rows, 5U);
 }
 
-TEST(real_operator_work, adds_up_in_layers) {
-  const std::filesystem::path path = data() / "h100-qwen1.5-0.5b.pt.trace.json.gz";
-  if (!std::filesystem::exists(path)) {
-    GTEST_SKIP() << "no " << path;
-  }
-  const varve::report r = varve::analyze(varve::read_pytorch(path));
+TEST_F(real_operator_work, adds_up_in_layers) {
+  const varve::report r = varve::analyze(read("h100-qwen1.5-0.5b"));
   // All products: 48 · 51,581,550,592 + 72 · 18,766,086,144 + 24 · 51,581,550,592 + 24 · 18,756,927,488 of
   // linear layers, each counted once although linear calls addmm or matmul, which calls mm.
   EXPECT_EQ(row_named(r, "aten::linear").declared.flops, 5'515'196'104'704);

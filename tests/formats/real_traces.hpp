@@ -21,9 +21,10 @@ class real_traces : public testing::Test {
     }
   }
 
-  static std::string path(const std::string& name) {
-    return (std::filesystem::path{VARVE_REAL_DATA} / (name + ".pt.trace.json.gz")).string();
+  static std::string file(const std::string& name) {
+    return (std::filesystem::path{VARVE_REAL_DATA} / name).string();
   }
+  static std::string path(const std::string& name) { return file(name + ".pt.trace.json.gz"); }
   static varve::trace read(const std::string& name, const varve::read_options& options = {}) {
     return varve::read_pytorch(path(name), options);
   }

@@ -88,6 +88,56 @@ TEST(table_depth, ends_at_the_parts_of_repeated_blocks) {
                   "… 6 rows lie deeper and count for those above: --depth 4 shows them", "total"));
 }
 
+// 40 blocks of 3.2 ms are 128 ms: in each of them mlp has 2 ÷ 128 = 1.6 % and attention 1.2 ÷ 128 = 0.9 %,
+// but all attention has 37.5 %. 1 + 40 · 3 rows, the line for 80 linears and the total.
+TEST(table_depth, shows_parts_that_are_small_in_each_block_and_large_in_all) {
+  layers all{128000};
+  all.add_blocks(40, all.add("model", 0, 128000));
+  const auto shown = names(all.get(), rows_only());
+  EXPECT_EQ(shown.size(), 123U);
+  EXPECT_THAT(shown, AllOf(testing::Contains("   ├─ mlp 39"), testing::Contains("   └─ attention 39")));
+  EXPECT_THAT(shown, Not(testing::Contains(HasSubstr("rows under"))));
+
+  // All levels: a linear has 0.8 ÷ 128 = 0.6 % or 0.3 %, all of them 37.5 %. With them there are 40 · 5 = 200
+  // lines, which is not too many.
+  EXPECT_EQ(names(all.get(), deep(0)).size(), 202U);
+}
+
+// 80 blocks are 256 ms and 80 · 3 = 240 lines, more than 200: ten keep their parts, 70 · 2 rows are counted.
+TEST(table_depth, leaves_ten_blocks_of_a_deep_model_their_parts) {
+  layers all{256000};
+  all.add_blocks(80, all.add("model", 0, 256000));
+  all.get().layers[1 + 5 * 77].inclusive.gpu_time += 1000;  // block 77 is the slowest by 1 µs
+  const auto shown = names(all.get(), rows_only());
+  ASSERT_EQ(shown.size(), 104U);  // 1 + 10 · 3 + 70 rows, two lines and the total
+  EXPECT_THAT(std::vector(shown.begin(), shown.begin() + 5),
+              ElementsAre("model 0", "├─ block 77", "│  ├─ mlp 77", "│  └─ attention 77", "├─ block 0"));
+  EXPECT_THAT(std::vector(shown.begin() + 29, shown.begin() + 33),  // 77, 0 to 8 and then 9 without parts
+              ElementsAre("│  ├─ mlp 8", "│  └─ attention 8", "├─ block 9", "├─ block 10"));
+  EXPECT_EQ(shown[101], "… 140 rows of the other 70 blocks (in the rows above): --fold 0 shows all");
+
+  varve::table_options options = rows_only();
+  options.fold_below = 0;
+  EXPECT_EQ(names(all.get(), options).size(), 243U);  // 1 + 80 · 3 rows, a line and the total
+}
+
+// Three norms of 0.02 ms have 0.06 ÷ 9.6 = 0.6 %, which the blocks above them hold; two ops of 0.03 ms beside
+// these have 0.6 %, which nothing holds: 1.2 % in all.
+TEST(table_depth, says_whether_what_is_folded_is_in_the_rows_above) {
+  layers all{9660};
+  for (std::int32_t i = 0; i < 3; ++i) {
+    const std::uint32_t block = all.add("block", i, 3200);
+    all.add("mlp", i, 3180, block);
+    all.add("norm", i, 20, block);
+  }
+  EXPECT_THAT(names(all.get(), rows_only()),
+              testing::Contains("… 3 rows under 1 %: 0.6 % (in the rows above)"));
+  all.add("embedding", varve::no_index, 30);
+  all.add("sampling", varve::no_index, 30);
+  EXPECT_THAT(names(all.get(), rows_only()),
+              testing::Contains("… 5 rows under 1 %: 1.2 %, of which 0.6 % in the rows above"));
+}
+
 TEST(table_depth, is_what_the_user_says) {
   EXPECT_THAT(
       names(model(), deep(1)),
@@ -155,6 +205,27 @@ TEST(table_depth, finds_blocks_that_several_ranges_have) {
   EXPECT_THAT(shown,
               testing::Contains("… 12 rows lie deeper and count for those above: --depth 4 shows them"));
   EXPECT_EQ(shown.size(), 22U);  // 2 · (1 + 3 · 3) rows, the counted line and the total
+}
+
+// Three blocks of 3.2 ms in each of two graphs, which two calls of each row replayed: 19.2 ms and 1.6 ms a
+// call.
+TEST(table_depth, counts_blocks_once_whatever_the_number_of_graphs) {
+  using varve::range_kind;
+  layers all{19200};
+  const auto graph = [&](const char* name) {
+    return all.add(name, varve::no_index, 9600, varve::none, range_kind::op);
+  };
+  all.add_blocks(3, graph("graph 1 (39 nodes)"));
+  all.add_blocks(3, graph("graph 2 (39 nodes)"));
+  EXPECT_THAT(
+      varve::to_table(all.get()),
+      HasSubstr("\n  blocks   3 × block of 1.60 ms in each of 2 graphs, 100.0 % · in them mlp 62.5 % · "));
+
+  layers uneven{22400};  // 3 · 3.2 + 4 · 3.2
+  uneven.add_blocks(3, uneven.add("first", varve::no_index, 9600));
+  uneven.add_blocks(4, uneven.add("second", varve::no_index, 12800));
+  EXPECT_THAT(varve::to_table(uneven.get()),
+              HasSubstr("\n  blocks   up to 4 × block of 1.60 ms in each of 2 places, 100.0 % · "));
 }
 
 TEST(table_depth, finds_blocks_of_several_kinds) {

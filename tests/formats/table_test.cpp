@@ -127,8 +127,10 @@ TEST(table, takes_the_largest_rows_whose_parents_are_there) {
   varve::table_options options = rows_only();
   options.top = 3;  // layer 0 (4.5), its mlp (3), layer 1 (2.94); layer 0's attention is only 1.5
   EXPECT_THAT(names(small_report(), options),
-              testing::ElementsAre("layer 0", "└─ mlp", "layer 1", "… 5 more rows: 60.0 %", "total"));
-  // Left out: attention 20 %, mlp 27.2 % and attention 12 % of layer 1, embedding and sampling 0.8 %.
+              testing::ElementsAre("layer 0", "└─ mlp", "layer 1",
+                                   "… 5 more rows: 60.0 %, of which 59.2 % in the rows above", "total"));
+  // Left out: attention 20 %, mlp 27.2 % and attention 12 % of layer 1 are below rows that are shown;
+  // embedding and sampling with 0.8 % are not.
 }
 
 TEST(table, sorts_siblings_by_the_key) {
@@ -336,6 +338,46 @@ TEST(table, says_what_kinds_of_kernels_a_phase_ran) {
   EXPECT_THAT(varve::to_table(r), HasSubstr("\n  work     linear 80.0 % · normalisation 1.0 %\n"));
 }
 
+/// The small report as a steady view's, whose first phase is a ramp of 1.2 ms with 0.9 ms busy in two passes.
+varve::report with_a_ramp() {
+  varve::report r = small_report();
+  varve::phase_row ramp;
+  ramp.phase = "decode (ramp)";
+  ramp.passes = 2;
+  ramp.wall = 1200000;
+  ramp.decode_tokens = 3;  // 3 ÷ 1.2 ms = 2,500 tokens/s
+  ramp.partition.compute = 900000;
+  ramp.partition.starved.other = 300000;
+  ramp.total.gpu_time = 900000;
+  r.phases.insert(r.phases.begin(), ramp);
+  r.layers.push_back(layer("only in the ramp", "only in the ramp", varve::no_index, varve::none, 900, 4));
+  r.layers.back().phase = ramp.phase;
+  r.quality.steady = true;
+  r.quality.ramp_passes = 2;
+  return r;
+}
+
+TEST(table, has_a_line_for_a_ramp_after_the_steady_phases) {
+  const std::string line =
+      "decode (ramp) · 2 passes · 3 tokens · 2,500 tokens/s · wall 1.20 ms · GPU busy 900 µs\n";
+  varve::report r = with_a_ramp();
+  const std::string text = varve::to_table(r);
+  EXPECT_THAT(text, AllOf(HasSubstr("\n\n" + line + "\nWhat"), Not(HasSubstr("only in the ramp"))));
+  EXPECT_LT(text.find("\ndecode · "), text.find("\ndecode (ramp) · "));
+  EXPECT_THAT(varve::to_table(r, rows_only()), HasSubstr("\n\n" + line));
+  r.quality.steady = false;  // then it is a kind of pass as any other
+  EXPECT_THAT(varve::to_table(r), HasSubstr("\nonly in the ramp "));
+}
+
+TEST(table, puts_ramps_last_among_the_phases) {
+  varve::table_options options;
+  options.by = varve::view::phase;
+  options.sort = varve::sort_key::order;
+  const std::string text = varve::to_table(with_a_ramp(), options);
+  EXPECT_LT(text.find("\ndecode  "), text.find("\ndecode (ramp)  "));
+  EXPECT_THAT(text, Not(HasSubstr("\ndecode (ramp) · ")));  // no head of its own
+}
+
 TEST(table, tells_work_from_outside_that_ran_in_the_wall) {
   varve::report r = small_report();
   r.phases[0].total.gpu_time = 6000000;  // of the 7.5 ms that the device was busy
@@ -347,6 +389,19 @@ TEST(table, counts_launches_of_graphs) {
   r.phases[0].total.graph_launches = 6;
   EXPECT_THAT(varve::to_table(r),
               HasSubstr("1,400 launches · 700 a pass · 175 a token · 6 of graphs · 7.00 ms"));
+}
+
+TEST(table, speaks_of_one_thing_in_the_singular) {
+  varve::report r = small_report();
+  r.devices[0].kernels = r.phases[0].total.launches = r.phases[0].passes = r.phases[0].decode_tokens = 1;
+  r.quality.activities = r.quality.unmatched = 1;
+  varve::table_options options;
+  options.top = 7;  // of eight rows
+  options.fold_below = 0;
+  EXPECT_THAT(varve::to_table(r, options),
+              AllOf(HasSubstr("1 kernel, "), HasSubstr("decode · 1 pass · 1 token · "),
+                    HasSubstr("  launch   1 launch · 1.00 a token"), HasSubstr("\n… 1 more row: "),
+                    HasSubstr("1 of 1 activity had no launch")));
 }
 
 TEST(table, says_by_how_much_profiling_stretched_the_passes) {
@@ -408,8 +463,20 @@ TEST(table, takes_shares_of_the_same_whole_in_each_view) {
   for (const auto by : {varve::view::layer, varve::view::label, varve::view::kernel}) {
     varve::table_options options;
     options.by = by;
-    EXPECT_THAT(varve::to_table(r, options), HasSubstr("3.00 ms  75.0   75.0")) << static_cast<int>(by);
+    EXPECT_THAT(varve::to_table(r, options), HasSubstr("3.00 ms  75.0")) << static_cast<int>(by);
   }
+}
+
+// A block of 60 % and the attention in it of 20 %: 80 % would be of nothing.
+TEST(table, adds_up_no_shares_of_labels_that_hold_one_another) {
+  varve::report r = small_report();
+  r.labels = {layer("layer", "layer", varve::no_index, varve::none, 4500, 700),
+              layer("attention", "attention", varve::no_index, varve::none, 1500, 500)};
+  varve::table_options options = rows_only();
+  EXPECT_THAT(varve::to_table(r, options), HasSubstr("cum %"));
+  options.by = varve::view::label;
+  const std::string text = varve::to_table(r, options);
+  EXPECT_THAT(text, AllOf(HasSubstr("1.50 ms   20.0 "), Not(HasSubstr("cum %")), Not(HasSubstr("80.0"))));
 }
 
 TEST(table, leaves_out_a_section_in_which_nothing_happened) {

@@ -24,8 +24,8 @@ class trace_dumper {
   explicit trace_dumper(const varve::trace& t) : t_{t} {
     line("run", t.source, t.rank, t.world_size, t.backend, t.clock, t.clock_error, t.begin, t.end,
          t.own_overhead, t.inferred_passes, t.inferred_prefills, t.captures_given, t.live_cpu);
-    const auto& [by_operator, by_forward, backward, by_pass] = t.elsewhere;
-    line("elsewhere", by_operator, by_forward, backward, by_pass);
+    const auto& [by_operator, by_forward, backward, by_pass, unlaunched, by_flow] = t.elsewhere;
+    line("elsewhere", by_operator, by_forward, backward, by_pass, unlaunched, by_flow);
     ranges();
     calls();
     activities();
@@ -107,7 +107,8 @@ class trace_dumper {
     const varve::activity_columns& a = t_.activities;
     for (std::size_t i = 0; i < a.size(); ++i) {
       line("activity", a.begin[i], a.end[i], a.correlation[i], name(a.name[i]), a.node[i], a.stream[i],
-           a.kind[i], t_.operator_of_activity.empty() ? 0 : t_.operator_of_activity[i]);
+           a.kind[i], t_.operator_of_activity.empty() ? 0 : t_.operator_of_activity[i],
+           t_.range_of_activity.empty() ? 0 : t_.range_of_activity[i]);
       if (a.detail[i] == varve::none) {
         line("no detail");
       } else if (a.kind[i] == varve::activity_kind::kernel) {

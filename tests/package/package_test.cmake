@@ -70,6 +70,8 @@ if(CASE STREQUAL "installed")
   if(TOOL)
     run(${WORK}/prefix/bin/varve --version)
     expect_in_output("0\\.1\\.")
+    run(${WORK}/prefix/bin/varve run -- true)
+    expect_in_output("^varve: nothing was recorded")  # not that the library to inject is missing
   endif()
 
   # Another minor version and a component that is not there are refused.

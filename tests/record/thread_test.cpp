@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
+#include <varve/collector.hpp>
 #include <varve/marker.hpp>
 #include <varve/session.hpp>
 
@@ -53,6 +54,48 @@ TEST(threads, keep_their_ranges_apart) {
     }
   }
   EXPECT_THAT(count, testing::Each(rounds));
+}
+
+// On its own thread a range that another one ended is open until it is popped there: what comes after is a
+// part of it, and its time ends before.
+TEST(threads, end_ranges_of_others) {
+  varve::session session;
+  const std::uint64_t first = varve_push_(VARVE_KIND_LAYER, "first", 1);
+  const std::uint64_t second = varve_push_(VARVE_KIND_LAYER, "second", VARVE_NO_INDEX);
+  std::uint64_t after = 0;
+  std::thread{[&] {
+    varve_end_elsewhere_(first);
+    after = varve::clock_ticks();
+  }}.join();
+  varve_pop_(second);
+  varve_pop_(first);
+  { const varve::layer last{"last"}; }
+  const varve::trace t = session.stop();
+  EXPECT_THAT(t.losses, IsEmpty());
+  EXPECT_THAT(paths(t), ElementsAre("first 1", "first 1 / second", "last"));
+  EXPECT_LE(t.ranges[0].end, varve::clock_nanoseconds(after));
+  EXPECT_GE(t.ranges[1].end, varve::clock_nanoseconds(after));
+  EXPECT_FALSE(t.ranges[0].clipped_end);
+}
+
+TEST(threads, that_end_with_ranges_that_others_ended_lose_nothing) {
+  for (const bool late : {false, true}) {
+    varve::session session;
+    std::uint64_t range = 0;
+    std::thread{[&] {
+      range = varve_push_(VARVE_KIND_LAYER, "range", VARVE_NO_INDEX);
+      if (!late) {
+        std::thread{[&] { varve_end_elsewhere_(range); }}.join();
+      }
+    }}.join();
+    if (late) {
+      varve_end_elsewhere_(range);
+    }
+    const varve::trace t = session.stop();
+    EXPECT_THAT(t.losses, IsEmpty());
+    ASSERT_EQ(t.ranges.size(), 1U);
+    EXPECT_FALSE(t.ranges[0].clipped_end);
+  }
 }
 
 TEST(threads, that_end_with_open_ranges_end_them_and_are_counted) {

@@ -62,7 +62,7 @@ class counting : measuring {
 
   /// Whether the row that an instance is a call of is on a device.
   [[nodiscard]] bool is_on(const instance_fact& i, std::uint32_t device) const {
-    return i.range == none ? i.device == device : tree_.at({i.key, i.path}).devices.count(device) != 0;
+    return i.range == none ? i.device == device : f.places_of(i.range).count(device) != 0;
   }
 
   std::map<std::pair<group, std::string>, tree_row> tree_;

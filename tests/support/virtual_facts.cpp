@@ -42,6 +42,10 @@ facts::facts(const recording& r) : source{r} {
   devices.assign(seen.begin(), seen.end());
   find_passes();
   find_works();
+  find_launched();
+  for (pass_fact& p : passes) {
+    p.devices = p.range != none ? places_of(p.range) : std::set(devices.begin(), devices.end());
+  }
   find_calls();
   find_instances();
   cut();
@@ -73,14 +77,14 @@ void facts::find_passes() {
   for (ref i = 0; i < source.ranges.size(); ++i) {
     const range_record& r = source.ranges[i];
     if (r.recorded && r.label.kind == range_kind::phase) {
-      passes.push_back({{r.label.name, r.model}, i, r.thread, r.end, r.begin, r.end});
+      passes.push_back({{r.label.name, r.model}, i, r.thread, r.end, r.begin, r.end, {}});
     }
   }
   if (!passes.empty()) {
     return;
   }
   implicit_pass = true;
-  pass_fact all{{"(trace)", ""}, none, none, 0, std::numeric_limits<time_ns>::max(), 0};
+  pass_fact all{{"(trace)", ""}, none, none, 0, std::numeric_limits<time_ns>::max(), 0, {}};
   const auto widen = [&](const auto& records) {
     for (const auto& x : records) {
       if (x.recorded) {
@@ -163,11 +167,66 @@ void facts::find_calls() {
     calls.push_back(std::move(f));
   }
   for (call_fact& f : calls) {
-    if (!f.ran) {
+    const ref range = source.calls[f.call].range;
+    if (!f.ran && range != none && source.ranges[range].recorded) {
+      f.device = *places_of(range).begin();
+    } else if (!f.ran) {
       const std::set<std::uint32_t> known = devices_of(f.key, f.path);
       f.device = known.empty() ? lowest_device(f.key) : *known.begin();
     }
   }
+}
+
+void facts::find_launched() {
+  launched_.resize(source.ranges.size());
+  for (const work_fact& w : works) {
+    for (ref r = 0; w.call != none && r < source.ranges.size(); ++r) {
+      if (source.ranges[r].recorded && within(source.calls[w.call].range, r)) {
+        launched_[r].insert(w.device);
+      }
+    }
+  }
+}
+
+std::set<std::uint32_t> facts::places_of(ref range) const {
+  if (!launched_[range].empty()) {
+    return launched_[range];
+  }
+  std::set<std::uint32_t> around;
+  for (ref r = range; r != none && source.ranges[r].recorded && around.empty(); r = source.ranges[r].parent) {
+    around = launched_[r];
+  }
+  const place here = place_of(range);
+  const group key = key_of(here.pass);
+  const std::string path = path_text(here.path);
+  std::set<std::uint32_t> row;
+  std::set<std::uint32_t> kind;
+  const auto add = [&](const group& g, const std::string& p, std::uint32_t device) {
+    if (g == key) {
+      kind.insert(device);
+      if (path.empty() || below(p, path)) {
+        row.insert(device);
+      }
+    }
+  };
+  for (const work_fact& w : works) {
+    add(w.key, w.path, w.device);
+  }
+  for (ref r = 0; r < source.ranges.size(); ++r) {
+    for (const std::uint32_t device : launched_[r]) {
+      const place p = place_of(r);
+      add(key_of(p.pass), path_text(p.path), device);
+    }
+  }
+  for (const std::uint32_t device : around) {
+    if (row.count(device) != 0) {
+      return {device};
+    }
+  }
+  return {!around.empty() ? *around.begin()
+          : !row.empty()  ? *row.begin()
+          : !kind.empty() ? *kind.begin()
+                          : lowest_device()};
 }
 
 std::set<std::uint32_t> facts::devices_of(const group& key, const std::string& path) const {

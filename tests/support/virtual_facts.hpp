@@ -38,7 +38,8 @@ struct pass_fact {
   ref thread = none;
   time_ns host_end = 0;
   time_ns begin = 0;
-  time_ns end = 0;  ///< with its last work
+  time_ns end = 0;                  ///< with its last work
+  std::set<std::uint32_t> devices;  ///< on which it counts
 };
 
 /// Work with a record and times.
@@ -59,7 +60,7 @@ struct work_fact {
 struct call_fact {
   ref call = none;
   bool ran = false;          ///< something that it launched is there
-  std::uint32_t device = 0;  ///< of what it launched, or one that its row is on
+  std::uint32_t device = 0;  ///< of what it launched, else the lowest on which its range counts
   place where;
   group key;
   std::string path;
@@ -103,6 +104,10 @@ struct facts {
   /// Whether one call of a row was made in the other, or is the same.
   [[nodiscard]] bool inside(const instance_fact& inner, const instance_fact& outer) const;
   [[nodiscard]] group key_of(ref pass) const { return pass == none ? group{} : passes[pass].key; }
+  /// Where a range counts: where ran what was launched in it or in a range inside. One of which nothing ran
+  /// counts on the lowest device on which both its row and the range around it ran; else that range; else its
+  /// row; else its kind of pass.
+  [[nodiscard]] std::set<std::uint32_t> places_of(ref range) const;
   /// Where work of the row, and what its calls launched, ran.
   [[nodiscard]] std::set<std::uint32_t> devices_of(const group& key, const std::string& path) const;
   /// The lowest device that passes of this kind are known to run on.
@@ -110,7 +115,10 @@ struct facts {
   [[nodiscard]] std::uint32_t lowest_device() const { return devices.empty() ? 0 : devices.front(); }
 
  private:
+  std::vector<std::set<std::uint32_t>> launched_;  // by range: where what was launched in it ran
+
   void find_passes();
+  void find_launched();
   void find_works();
   void find_calls();
   void find_instances();

@@ -80,9 +80,10 @@ time_ns measuring::kernel_union(const std::function<bool(const work_fact&)>& cho
   return total;
 }
 
-bool measuring::in_wall(std::size_t k, const group& key) const {
-  return std::any_of(f.passes.begin(), f.passes.end(),
-                     [&](const pass_fact& p) { return p.key == key && f.in(k, p.begin, p.end); });
+bool measuring::in_wall(std::size_t k, const group& key, std::uint32_t device) const {
+  return std::any_of(f.passes.begin(), f.passes.end(), [&](const pass_fact& p) {
+    return p.key == key && p.devices.count(device) != 0 && f.in(k, p.begin, p.end);
+  });
 }
 
 void measuring::measure_works(std::uint32_t device, const selection& chosen, measures& m) const {
@@ -136,7 +137,7 @@ void measuring::measure_works(std::uint32_t device, const selection& chosen, mea
     }
     if (slices[k].ended_by != SIZE_MAX) {
       const work_fact& w = f.works[slices[k].ended_by];
-      if (is_mine[slices[k].ended_by] && w.where.pass != none && in_wall(k, w.key)) {
+      if (is_mine[slices[k].ended_by] && w.where.pass != none && in_wall(k, w.key, device)) {
         if (slices[k].state == device_state::starved) {
           add_starved(f, k, f.source.calls[w.call].thread, m.starved);
         } else if (slices[k].state == device_state::device_gap) {
@@ -224,19 +225,23 @@ void measuring::delays(std::uint32_t device, const selection& chosen, varve::dis
 void measuring::partition_of(std::uint32_t device, const std::function<bool(const pass_fact&)>& counts,
                              varve::wall_partition& p) {
   for (std::size_t k = 0; k < f.slices(); ++k) {
-    std::set<ref> threads;
+    std::set<ref> threads;  // of passes on the device
+    bool open = false;
     for (const pass_fact& pass : f.passes) {
       if (counts(pass) && f.in(k, pass.begin, pass.end)) {
+        open = true;
+      }
+      if (pass.devices.count(device) != 0 && f.in(k, pass.begin, pass.end)) {
         threads.insert(pass.thread);
       }
     }
-    if (threads.empty()) {
+    if (!open) {
       continue;
     }
     const slice idle;
     const slice& s = slices_.count(device) == 0 ? idle : slices_.at(device)[k];
     const bool tail = s.ended_by == SIZE_MAX;
-    if (f.implicit_pass && tail) {
+    if (tail && (f.implicit_pass || threads.empty())) {
       threads = {last_thread(device)};
     }
     switch (s.state) {

@@ -59,7 +59,7 @@ class measuring {
   void measure_works(std::uint32_t device, const selection& chosen, varve::measures& m) const;
   void measure_calls(std::uint32_t device, const selection& chosen, varve::measures& m) const;
   [[nodiscard]] ref last_thread(std::uint32_t device) const;
-  [[nodiscard]] bool in_wall(std::size_t k, const group& key) const;
+  [[nodiscard]] bool in_wall(std::size_t k, const group& key, std::uint32_t device) const;
 
   std::map<std::uint32_t, std::vector<slice>> slices_;  // by device
 };

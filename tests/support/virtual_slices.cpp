@@ -58,7 +58,9 @@ std::vector<short_launch> short_launches(const facts& f) {
         }
       }
     }
-    l.device = c.ran ? c.device : f.lowest_device(c.key);
+    l.device = c.ran                  ? c.device
+               : c.where.pass != none ? *f.passes[c.where.pass].devices.begin()
+                                      : f.lowest_device(c.key);
     launches.push_back(std::move(l));
   }
   std::vector<short_launch> out;

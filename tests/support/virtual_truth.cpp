@@ -20,7 +20,11 @@ using varve::measures;
 void counting::count_phases() {
   std::map<group, std::set<std::uint32_t>> rows;
   for (const pass_fact& p : f.passes) {
-    rows[p.key].insert(f.lowest_device(p.key));
+    if (p.range != none) {
+      rows[p.key].insert(p.devices.begin(), p.devices.end());
+    } else {
+      rows[p.key].insert(f.lowest_device(p.key));
+    }
   }
   for (const work_fact& w : f.works) {
     if (w.where.pass != none) {
@@ -42,7 +46,7 @@ void counting::count_phases() {
       r.device = device;
       std::vector<time_ns> steps;
       for (const pass_fact& p : f.passes) {
-        if (!(p.key == g)) {
+        if (!(p.key == g) || p.devices.count(device) == 0) {
           continue;
         }
         ++r.passes;
@@ -65,7 +69,9 @@ void counting::count_phases() {
       for (const instance_fact& i : f.instances) {
         if (i.where.pass != none && i.key == g && !i.declared.empty()) {
           declared += is_on(i, device) ? i.declared : varve::work{};
-          declaring.insert(i.where.pass);
+          if (f.passes[i.where.pass].devices.count(device) != 0) {
+            declaring.insert(i.where.pass);
+          }
         }
       }
       const selection chosen{[&](const work_fact& w) { return w.where.pass != none && w.key == g; },
@@ -79,7 +85,8 @@ void counting::count_phases() {
       r.gpu_span = r.total.span;
       delays(device, chosen, r.launch_latency, r.queue_delay);
       partition_of(
-          device, [&](const pass_fact& p) { return p.key == g; }, r.partition);
+          device, [&](const pass_fact& p) { return p.key == g && p.devices.count(device) != 0; },
+          r.partition);
       r.wall = r.partition.wall();
       out_.phases.push_back(std::move(r));
     }

@@ -56,18 +56,14 @@ std::map<std::pair<group, std::string>, counting::tree_row> counting::tree() con
       add(c.key, c.where.path, c.device);
     }
   }
-  // What ran nothing is where the rest of its row is, or where passes of its kind run.
-  const auto add_idle = [&](const group& g, const std::vector<step>& path) {
-    if (rows.count({g, path_text(path)}) == 0) {
-      add(g, path, f.lowest_device(g));
+  for (const instance_fact& x : f.instances) {
+    for (const std::uint32_t device : x.range != none ? f.places_of(x.range) : std::set{x.device}) {
+      add(x.key, x.where.path, device);
     }
-  };
-  for (const instance_fact& i : f.instances) {
-    add_idle(i.key, i.where.path);
   }
   for (const call_fact& c : f.calls) {
     if (is_measured(f, c)) {
-      add_idle(c.key, c.where.path);
+      add(c.key, c.where.path, c.device);
     }
   }
   return rows;
@@ -118,7 +114,7 @@ void counting::count_layer(const group& g, const std::string& text, const std::v
     r.inclusive.calls_with_work += has_work(i) ? 1 : 0;
   }
   for (ref p = 0; path.empty() && p < f.passes.size(); ++p) {  // the calls of what is outside all layers
-    if (f.passes[p].key == g) {
+    if (f.passes[p].key == g && f.passes[p].devices.count(device) != 0) {
       times.push_back(
           union_of(device, [&](const work_fact& w) { return w.where.pass == p && w.path.empty(); }));
       r.inclusive.host_time += f.passes[p].range == none ? 0 : own_time(f.passes[p].range);

@@ -257,6 +257,8 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("calls_by_forward", q.calls_by_forward);
   a("calls_backward", q.calls_backward);
   a("calls_by_pass", q.calls_by_pass);
+  a("activities_by_operator", q.activities_by_operator);
+  a("activities_by_flow", q.activities_by_flow);
   a("implicit_pass", q.implicit_pass);
   a("inferred_passes", q.inferred_passes);
   a("inferred_prefills", q.inferred_prefills);

@@ -6,63 +6,128 @@
 
 #include <nlohmann/json.hpp>
 
+#include <ostream>
+#include <utility>
+
 namespace varve {
 
 namespace json {
 namespace {
 
-using nlohmann::ordered_json;
-
+/// Objects of numbers that are left out where these all are 0, as most are in most rows. Measures always
+/// stay: a reader grants memory in proportion to the text.
 template <class T>
-ordered_json value_of(const T& value);
-
-/// Makes an object of what fields() names.
-class writer {
- public:
-  template <class T>
-  void operator()(const char* name, const T& value) {
-    object_[name] = value_of(value);
-  }
-  /// null where the value means "none".
-  template <class T>
-  void unless(const char* name, const T& value, T nothing) {
-    object_[name] = value == nothing ? ordered_json{} : ordered_json(value);
-  }
-  [[nodiscard]] ordered_json take() { return std::move(object_); }
-
- private:
-  ordered_json object_ = ordered_json::object();
-};
-
-template <class T>
-ordered_json list_of(const T& values) {
-  ordered_json out = ordered_json::array();
-  for (const auto& value : values) {
-    out.push_back(value_of(value));
-  }
-  return out;
-}
+concept left_out_at_zero =
+    is<T, distribution> || is<T, starved_time> || is<T, wall_partition> || is<T, work> || is<T, launch_shape>;
 
 template <class T>
 constexpr bool is_vector = false;
 template <class T>
 constexpr bool is_vector<std::vector<T>> = true;
 
-template <class T>
-ordered_json value_of(const T& value) {
-  if constexpr (std::is_enum_v<T>) {
-    return std::string{names<T>[static_cast<std::size_t>(value)]};
-  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
-    return value;
-  } else if constexpr (std::is_same_v<T, std::optional<time_ns>>) {
-    return value ? ordered_json(*value) : ordered_json{};
-  } else if constexpr (std::is_array_v<T> || is_vector<T>) {
-    return list_of(value);
-  } else {
-    writer w;
-    fields(w, value);
-    return w.take();
+/// Writes an object of what fields() names, and hands on what it has between the entries of lists.
+class writer {
+ public:
+  /// Without a stream all text is kept, for take().
+  explicit writer(std::ostream* out) : out_{out} {}
+
+  void begin() { text_ += '{'; }
+  void end() { text_ += '}'; }
+
+  template <class T>
+  void operator()(const char* name, const T& value) {
+    if constexpr (left_out_at_zero<T>) {
+      const std::size_t before = text_.size();
+      const bool outer = std::exchange(not_zero_, false);
+      member(name);
+      write(value);
+      if (!not_zero_) {
+        text_.resize(before);
+      }
+      not_zero_ = not_zero_ || outer;
+    } else {
+      member(name);
+      write(value);
+    }
   }
+  /// null where the value means "none".
+  template <class T>
+  void unless(const char* name, const T& value, T nothing) {
+    member(name);
+    if (value == nothing) {
+      text_ += "null";
+    } else {
+      write(value);
+    }
+  }
+
+  void flush() {
+    if (out_ != nullptr) {
+      out_->write(text_.data(), static_cast<std::streamsize>(text_.size()));
+      text_.clear();
+    }
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  void member(const char* name) {
+    text_ += text_.back() == '{' ? "\"" : ",\"";
+    text_.append(name).append("\":");
+  }
+
+  template <class T>
+  void write(const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      text_.append("\"").append(names<T>[static_cast<std::size_t>(value)]).append("\"");
+    } else if constexpr (std::is_same_v<T, bool>) {
+      text_ += value ? "true" : "false";
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      not_zero_ = not_zero_ || value != 0;
+      if constexpr (std::is_integral_v<T>) {
+        text_ += std::to_string(value);
+      } else {
+        text_ += nlohmann::json(value).dump();
+      }
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      // Bytes that are no UTF-8 become U+FFFD: the output is JSON whatever names hold.
+      text_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    } else if constexpr (std::is_same_v<T, std::optional<time_ns>>) {
+      text_ += value ? std::to_string(*value) : "null";
+    } else if constexpr (std::is_array_v<T> || is_vector<T>) {
+      list(value);
+    } else {
+      begin();
+      fields(*this, value);
+      end();
+    }
+  }
+
+  template <class T>
+  void list(const T& values) {
+    constexpr std::size_t enough = std::size_t{64} << 10U;
+    text_ += '[';
+    bool first = true;
+    for (const auto& value : values) {
+      text_ += first ? "" : ",";
+      first = false;
+      write(value);
+      if (is_vector<T> && text_.size() > enough) {  // arrays may yet be left out with what holds them
+        flush();
+      }
+    }
+    text_ += ']';
+  }
+
+  std::ostream* out_;
+  std::string text_;
+  bool not_zero_ = false;  ///< a number was, since the object began that may be left out
+};
+
+void write_report(writer& w, const report& r) {
+  w.begin();
+  w(version_field, report_schema);
+  fields(w, r);
+  w.end();
 }
 
 }  // namespace
@@ -70,12 +135,16 @@ ordered_json value_of(const T& value) {
 
 inline namespace v0 {
 
+void write_json(std::ostream& out, const report& r) {
+  json::writer w{&out};
+  json::write_report(w, r);
+  w.flush();
+}
+
 std::string to_json(const report& r) {
-  json::writer w;
-  w(json::version_field, report_schema);
-  json::fields(w, r);
-  // Bytes that are no UTF-8 become U+FFFD: the output is JSON whatever names hold.
-  return w.take().dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  json::writer w{nullptr};
+  json::write_report(w, r);
+  return w.take();
 }
 
 }  // namespace v0

@@ -51,11 +51,12 @@ void annotations::add(trace& t, std::uint32_t name, bool is_module, std::uint16_
   list_.all.push_back({begin, end, known->second, thread});
 }
 
-void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& losses) {
+void annotations::write(trace& t, const annotation_times& times, loss_counts& losses) {
+  const auto [shift, slack] = std::pair{times.shift, times.slack};
   losses.add(lost::slow_rule, rules_.given_up());
   list_.sort();
   settle_passes(t, list_, slack);
-  infer_passes(t, list_, shift, slack);
+  steps_as_ops_ = infer_passes(t, list_, times);
   std::vector<std::uint32_t> open;   // each holds the next
   std::vector<std::size_t> lengths;  // of their paths
   std::uint16_t thread = narrow_none;
@@ -70,6 +71,7 @@ void annotations::write(trace& t, time_ns shift, time_ns slack, loss_counts& los
     r.thread = a.thread;
     const annotation_label& l = list_.labels[a.label];
     r.kind = l.means.kind;
+    r.clipped_begin = a.clipped;
     count_unknown(l.means.form, losses);
     // One that ends before `a` does is over, or crosses it; then whatever lies in both belongs to `a`.
     bool crosses = false;

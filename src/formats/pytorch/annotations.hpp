@@ -32,6 +32,7 @@ struct annotation {
   time_ns end = 0;
   std::uint32_t label = none;
   std::uint16_t thread = narrow_none;
+  bool clipped = false;  ///< was open when recording began
 };
 
 struct annotation_list {
@@ -49,6 +50,14 @@ struct annotation_list {
   return end <= outer || (end - outer <= slack && begin + (end - begin) / 2 < outer);
 }
 
+/// How annotations stand to the rest of a trace.
+struct annotation_times {
+  time_ns shift = 0;  ///< they are so much earlier than `trace::calls`
+  time_ns slack = 0;  ///< rounded, one can end so much after the one that holds it, or begin before its
+                      ///< predecessor ended
+  std::vector<time_ns> frame_ends;  ///< by thread: where the first frame of Python ends that is none of them
+};
+
 class annotations {
  public:
   /// Levels of nesting, and bytes of a label path, that are kept. Reports write each path out: without bounds
@@ -61,12 +70,12 @@ class annotations {
   /// `name` is in `t.strings`; the rules and read_mark() say what it marks.
   void add(trace& t, std::uint32_t name, bool is_module, std::uint16_t thread, time_ns begin, time_ns end);
 
-  /// Adds all to `t.ranges`, nested by containment on each thread, times moved by `shift`, which those of
-  /// `t.calls` are already. Rounded times can make one end up to `slack` after the one that holds it, or
-  /// begin before its predecessor ended.
-  void write(trace& t, time_ns shift, time_ns slack, loss_counts& losses);
+  /// Adds all to `t.ranges`, nested by containment on each thread.
+  void write(trace& t, const annotation_times& times, loss_counts& losses);
 
   [[nodiscard]] std::size_t size() const noexcept { return list_.all.size(); }
+  /// Steps of the profiler that gave way to passes inferred in them.
+  [[nodiscard]] std::uint64_t steps_as_ops() const noexcept { return steps_as_ops_; }
   /// That the rules ignored.
   [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
 
@@ -75,6 +84,7 @@ class annotations {
   annotation_list list_;
   std::unordered_map<std::uint64_t, std::uint32_t> label_of_name_;
   std::uint64_t ignored_ = 0;
+  std::uint64_t steps_as_ops_ = 0;
 };
 
 }  // namespace pytorch

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // The "args" of an event.
+#include "formats/input/json_text.hpp"
 #include "formats/pytorch/number.hpp"
 #include "formats/pytorch/parser.hpp"
 
@@ -53,8 +54,12 @@ class reader {
       case 'I':
         if (is(key, "Input Dims")) {
           whole_value(e.shapes, value);
+        } else if (is(key, "Input dims")) {  // of PyTorch 1.8, which may write the list as a text
+          whole_value(e.shapes, value);
+          e.shapes = input::is_string(e.shapes) ? input::inside(e.shapes) : e.shapes;
         } else if (is(key, "Input type")) {
           whole_value(e.types, value);
+          e.types = input::is_string(e.types) ? std::string_view{} : e.types;  // "('float',)" of PyTorch 1.8
         } else if (is(key, "In msg nelems") || is(key, "In msg size")) {
           take(e.elements_in, value);
         }

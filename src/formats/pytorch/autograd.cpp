@@ -19,8 +19,9 @@ constexpr std::size_t most_ancestors = 64;
 
 }  // namespace
 
-autograd::autograd(const trace& t, const std::vector<operators::sequence>& sequences)
-    : trace_{t}, sequences_{sequences} {
+autograd::autograd(const trace& t, const std::vector<operators::sequence>& sequences,
+                   const std::vector<flows::backward>& backwards)
+    : trace_{t}, sequences_{sequences}, backwards_{backwards}, any_{!backwards.empty()} {
   for (const operators::sequence& s : sequences) {
     any_ |= s.forward_thread != 0;
     if (s.index < t.operators.size() && s.forward_thread == 0) {
@@ -48,10 +49,11 @@ autograd::found autograd::look(std::uint32_t op, time_ns begin, time_ns end) con
     }
     const operators::sequence* s = sequence_of(op);
     const bool numbered = s != nullptr && s->forward_thread != 0;
-    if (numbered && out.forward == none) {
-      out.forward = forward_of(*s);
+    const std::uint32_t linked = numbered ? none : forward_by_flow(op);
+    if (out.forward == none) {
+      out.forward = numbered ? forward_of(*s) : linked;
     }
-    if (numbered || evaluates_[o.kind[op]]) {
+    if (numbered || linked != none || evaluates_[o.kind[op]]) {
       out.is_backward = true;
       out.outermost = op;
     }
@@ -63,6 +65,12 @@ const operators::sequence* autograd::sequence_of(std::uint32_t op) const {
   const auto at = std::lower_bound(sequences_.begin(), sequences_.end(), op,
                                    [](const operators::sequence& s, std::uint32_t i) { return s.index < i; });
   return at != sequences_.end() && at->index == op ? &*at : nullptr;
+}
+
+std::uint32_t autograd::forward_by_flow(std::uint32_t op) const {
+  const auto at = std::lower_bound(backwards_.begin(), backwards_.end(), op,
+                                   [](const flows::backward& b, std::uint32_t i) { return b.op < i; });
+  return at != backwards_.end() && at->op == op ? at->forward : none;
 }
 
 /// The last with the number that began before: several operators carry the number that the next node of the

@@ -3,6 +3,7 @@
 #ifndef VARVE_FORMATS_PYTORCH_AUTOGRAD_HPP
 #define VARVE_FORMATS_PYTORCH_AUTOGRAD_HPP
 
+#include "formats/pytorch/flows.hpp"
 #include "formats/pytorch/operators.hpp"
 
 #include <varve/trace.hpp>
@@ -17,7 +18,8 @@ namespace pytorch {
 /// Backward operators and the forward ones that they came of. What it is made with must outlive it.
 class autograd {
  public:
-  autograd(const trace& t, const std::vector<operators::sequence>& sequences);
+  autograd(const trace& t, const std::vector<operators::sequence>& sequences,
+           const std::vector<flows::backward>& backwards);
 
   /// Whether there are backward operators at all.
   [[nodiscard]] bool any() const noexcept { return any_; }
@@ -40,9 +42,11 @@ class autograd {
 
   [[nodiscard]] const operators::sequence* sequence_of(std::uint32_t op) const;
   [[nodiscard]] std::uint32_t forward_of(const operators::sequence& s) const;
+  [[nodiscard]] std::uint32_t forward_by_flow(std::uint32_t op) const;
 
   const trace& trace_;
   const std::vector<operators::sequence>& sequences_;
+  const std::vector<flows::backward>& backwards_;
   std::vector<forward> forward_;
   std::vector<bool> evaluates_;  // by kind of operator: it runs a node of the backward graph
   bool any_ = false;

@@ -62,6 +62,7 @@ void builder::add(const event& e) {
     }
   } else if (e.kind == category::operation) {
     const std::uint16_t thread = thread_of(e);
+    numbered_ = !e.sequence.empty();
     operators_.add(trace_, operator_source::operation, e, name_of(e.name), thread, when->begin, when->end,
                    losses_);
     if (!e.collective.empty()) {
@@ -183,6 +184,53 @@ void builder::add_memory(const event& e) {
   operators_.add_memory(e, at.value, losses_);
 }
 
+void builder::add_flow(const event& e) {
+  const bool ends = e.phase == "\"f\"";
+  const bool launch = e.kind == category::launch_flow;
+  const auto id = identifier(e.id);
+  // The profiler writes flows right after what they lead from or to. Mostly these tell the same; ends at
+  // calls that launch nothing tell nothing.
+  const auto is_last_of = [&](const std::vector<std::uint64_t>& correlations) {
+    return !correlations.empty() && correlations.back() != 0 && id == correlations.back();
+  };
+  if (launch && ends && is_last_of(activity_correlations_)) {
+    flows_.add_launch_end(activity_correlations_.size() - 1);
+    return;
+  }
+  if (launch ? is_last_of(call_correlations_) : ends && numbered_) {
+    return;
+  }
+  const number at = scaled(e.begin, 3);
+  bool valid = id && at.state == number_state::good && in_range(at.value);
+  bool kept = true;
+  if (valid && launch && ends) {
+    const auto device = identifier(e.process);
+    const auto stream = identity(e.thread);
+    valid = device && *device < most_32 && stream;
+    kept = !valid || flows_.add_launch_end({*id, at.value, *stream, static_cast<std::uint32_t>(*device)});
+  } else if (valid) {
+    const flows::start on_host{*id, at.value, thread_of(e)};
+    kept = on_host.thread == narrow_none || (launch ? flows_.add_launch(on_host)
+                                             : ends ? flows_.add_backward(on_host)
+                                                    : flows_.add_forward(on_host));
+  }
+  losses_.add(lost::invalid_flow, valid ? 0 : 1);
+  losses_.add(lost::many_flows, kept ? 0 : 1);
+}
+
+void builder::note_frame(const event& e) {
+  const auto thread = thread_key_of(e);
+  const number begin = scaled(e.begin, 3);
+  const number duration = scaled(e.duration, 3);
+  if (!thread || begin.state != number_state::good || duration.state != number_state::good ||
+      !in_range(begin.value) || !in_range(duration.value)) {
+    return;
+  }
+  const time_ns end = begin.value + duration.value;
+  time_ns& first = first_frame_ends_.try_emplace(*thread, end).first->second;
+  first = std::min(first, end);
+}
+
 std::optional<builder::interval> builder::interval_of(const event& e) {
   const number begin = scaled(e.begin, 3);
   const number duration = scaled(e.duration, 3);
@@ -213,7 +261,6 @@ std::optional<builder::interval> builder::interval_of(const event& e) {
 std::uint64_t builder::correlation_of(const event& e) {
   const auto id = identifier(e.correlation);
   losses_.add(lost::invalid_correlation, !id && !e.correlation.empty() ? 1 : 0);
-  widest_correlation_ = std::max(widest_correlation_, id.value_or(0));
   return id.value_or(0);
 }
 
@@ -252,11 +299,11 @@ std::optional<std::uint64_t> builder::identity(std::string_view token) {
 
 std::optional<builder::thread_key> builder::thread_key_of(const event& e) {
   const auto thread = identity(e.thread);
-  const auto process = identity(e.process);
+  const auto process = processes_.identity(e.process);
   if (!thread || !process) {
     return std::nullopt;
   }
-  return thread_key{*thread, static_cast<std::uint32_t>(*process)};
+  return thread_key{*thread, *process};
 }
 
 std::uint16_t builder::thread_of(const event& e) {
@@ -283,11 +330,18 @@ std::uint16_t builder::stream_of(const event& e) {
   if (!device || *device >= most_32 || !stream || !context) {
     return narrow_none;
   }
-  const stream_info info{static_cast<std::uint32_t>(*device), *context, *stream};
+  // A context is one process's: what ranks number alike are streams of their own.
+  const std::uint32_t rank = processes_.rank(e.process);
+  const stream_info info{static_cast<std::uint32_t>(*device), *context + (std::uint64_t{rank} << 40U),
+                         *stream};
   if (last_stream_index_ == narrow_none || info.device != last_stream_.device ||
       info.context != last_stream_.context || info.stream != last_stream_.stream) {
     last_stream_index_ = trace_.intern_stream(info);
     last_stream_ = info;
+    if (rank != 0 && last_stream_index_ != beyond_table) {
+      stream_ranks_.resize(std::max(stream_ranks_.size(), last_stream_index_ + std::size_t{1}));
+      stream_ranks_[last_stream_index_] = rank;
+    }
   }
   losses_.add(lost::many_streams, last_stream_index_ == beyond_table ? 1 : 0);
   return last_stream_index_;

@@ -10,10 +10,12 @@
 #include "formats/pytorch/captures.hpp"
 #include "formats/pytorch/collectives.hpp"
 #include "formats/pytorch/event.hpp"
+#include "formats/pytorch/flows.hpp"
 #include "formats/pytorch/kept_texts.hpp"
 #include "formats/pytorch/losses.hpp"
 #include "formats/pytorch/operators.hpp"
 #include "formats/pytorch/own_reader.hpp"
+#include "formats/pytorch/processes.hpp"
 
 #include <varve/trace.hpp>
 
@@ -46,7 +48,13 @@ class builder {
   void add(const event& e);
   /// An event without a category, if the names of its process and thread tell what it is.
   bool add_by_row(event e);
+  /// Whether that could not be told of any event, and nothing else was read.
+  [[nodiscard]] bool has_no_categories() const noexcept {
+    return empty_ && uncategorised_ && losses_[lost::unknown_row] == 0;
+  }
   void add_memory(const event& e);
+  /// A start ("s") or end ("f") of a flow of a kind that is read.
+  void add_flow(const event& e);
   /// The root's member "varve": from now on the events are of a trace that varve wrote.
   void start_own(std::string_view header);
   /// Whether that is so; then `e` is taken.
@@ -56,6 +64,8 @@ class builder {
     }
     return own_.has_value();
   }
+  /// A frame of Python that is not read. Those that were open when recording began come before any that ends.
+  void note_frame(const event& e);
   /// All events will be `times` as many as those so far, or about. Growing by and by would touch twice the
   /// memory.
   void expect(double times);
@@ -105,7 +115,7 @@ class builder {
   std::optional<thread_key> thread_key_of(const event& e);
 
   void shift(std::string_view base_time);
-  void renumber();
+  void join_within_processes();
   void complete_threads();
   void complete_devices();
   void describe(const header& about, const std::string& path, std::uint64_t unread);
@@ -121,14 +131,18 @@ class builder {
   annotations annotations_;
   collectives collectives_;
   operators operators_;
+  flows flows_;
+  bool numbered_ = false;  // the last operator has a sequence number
   std::vector<std::uint64_t> call_correlations_;
   std::vector<std::uint64_t> activity_correlations_;
-  std::uint64_t widest_correlation_ = 0;
-  time_ns first_ = 0;  // bounds of all times
+  processes processes_;
+  std::vector<std::uint32_t> stream_ranks_;  // by stream, as far as there are any
+  time_ns first_ = 0;                        // bounds of all times
   time_ns last_ = 0;
   bool empty_ = true;
   bool below_microsecond_ = false;  // some time is no whole number of microseconds
   bool rows_ = false;               // some event was told by its row
+  bool uncategorised_ = false;      // some event with a time has neither a category nor a known row
   time_ns total_ = 0;               // of all durations
   std::int64_t total_bytes_ = 0;
 
@@ -142,6 +156,7 @@ class builder {
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
   std::unordered_map<thread_key, std::string, thread_hash> thread_names_;
   std::unordered_map<std::uint32_t, std::string> process_names_;
+  std::unordered_map<thread_key, time_ns, thread_hash> first_frame_ends_;
   thread_key last_thread_;
   std::uint16_t last_thread_index_ = narrow_none;
   stream_info last_stream_;

@@ -3,14 +3,14 @@
 #include "formats/pytorch/captures.hpp"
 
 #include "formats/input/input.hpp"
-#include "formats/pytorch/number.hpp"
+#include "formats/pytorch/module_counts.hpp"
 #include "formats/pytorch/read.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 #include <optional>
-#include <set>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <unordered_map>
@@ -24,183 +24,6 @@ namespace {
 
 constexpr std::size_t most_files = 4096;
 constexpr std::size_t most_named = 8;  // files that are left out
-constexpr std::uint64_t largest_size = std::uint64_t{1} << 40U;
-
-/// The number that `text` begins with, taken off it.
-std::optional<std::int64_t> take_number(std::string_view& text) noexcept {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = whole(text.substr(0, end), largest_size);
-  text.remove_prefix(end);
-  return number ? std::optional{static_cast<std::int64_t>(*number)} : std::nullopt;
-}
-
-bool take(std::string_view& text, std::string_view start) noexcept {
-  const bool starts = text.substr(0, start.size()) == start;
-  text.remove_prefix(starts ? start.size() : 0);
-  return starts;
-}
-
-bool is_word(std::string_view text) noexcept {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
-bool puts_work(call_kind kind) noexcept {
-  return kind == call_kind::launch || kind == call_kind::copy || kind == call_kind::set ||
-         kind == call_kind::graph_launch;
-}
-
-}  // namespace
-
-capture_size read_capture_mark(std::string_view text) {
-  if (take(text, "capture_graph_bs_")) {
-    const auto size = take_number(text);
-    return size && text.empty() ? capture_size{*size, capture_unit::sequences, {}} : capture_size{};
-  }
-  if (take(text, "capture_")) {
-    const auto size = take_number(text);
-    if (size && take(text, "_") && is_word(text)) {
-      return {*size, capture_unit::tokens, std::string{text}};
-    }
-  }
-  return {};
-}
-
-capture_size read_capture_name(std::string_view file) {
-  constexpr std::string_view mark = "bs_";
-  for (std::size_t at = file.find(mark); at != std::string_view::npos; at = file.find(mark, at + 1)) {
-    std::string_view rest = file.substr(at + mark.size());
-    const bool begins = at == 0 || file[at - 1] == '_';
-    if (const auto size = take_number(rest); begins && size && !rest.empty() && rest.front() == '_') {
-      return {*size, capture_unit::sequences, std::string{file.substr(0, at == 0 ? 0 : at - 1)}};
-    }
-  }
-  return {};
-}
-
-namespace {
-
-/// Stretches of time on a thread, in order.
-struct stretch {
-  std::uint16_t thread = narrow_none;
-  time_ns begin = 0;
-  time_ns end = 0;
-};
-
-std::vector<stretch> capturing(const trace& t, std::vector<capture_notes::bound> bounds) {
-  const auto key = [&](const capture_notes::bound& b) {
-    return std::tuple{t.calls.thread[b.call], t.calls.begin[b.call], b.call};
-  };
-  std::sort(bounds.begin(), bounds.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  std::vector<stretch> out;
-  const capture_notes::bound* open = nullptr;
-  for (const capture_notes::bound& b : bounds) {
-    const std::uint16_t thread = t.calls.thread[b.call];
-    if (thread == narrow_none) {
-      continue;
-    }
-    if (open != nullptr && t.calls.thread[open->call] != thread) {
-      open = nullptr;
-    }
-    if (b.begins) {
-      open = open == nullptr ? &b : open;  // a runtime call can make the driver's inside
-    } else if (open != nullptr) {
-      out.push_back({thread, t.calls.begin[open->call], t.calls.begin[b.call]});
-      open = nullptr;
-    }
-  }
-  return out;
-}
-
-/// Launching calls for which nothing ran, outermost ones, by thread in order of begin.
-std::vector<std::uint32_t> calls_without_work(const trace& t) {
-  const std::unordered_set<std::uint32_t> ran{t.activities.correlation.begin(),
-                                              t.activities.correlation.end()};
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t c = 0; c < t.calls.size(); ++c) {
-    if (puts_work(t.calls.kind[c]) && t.calls.thread[c] != narrow_none) {
-      all.push_back(c);
-    }
-  }
-  std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const auto key = [&](std::uint32_t c) {
-      return std::tuple{t.calls.thread[c], t.calls.begin[c], -t.calls.end[c], c};
-    };
-    return key(a) < key(b);
-  });
-  std::vector<std::uint32_t> out;
-  const auto inside = [&](std::uint32_t c, std::uint32_t outer) {
-    return t.calls.thread[c] == t.calls.thread[outer] && t.calls.begin[c] < t.calls.end[outer] &&
-           t.calls.end[c] <= t.calls.end[outer];
-  };
-  std::uint32_t outer = none;
-  bool worked = false;
-  const auto close = [&] {
-    if (outer != none && !worked) {
-      out.push_back(outer);
-    }
-  };
-  for (const std::uint32_t c : all) {
-    const bool works = t.calls.correlation[c] != 0 && ran.count(t.calls.correlation[c]) != 0;
-    if (outer != none && inside(c, outer)) {
-      worked |= works;
-      continue;
-    }
-    close();
-    outer = c;
-    worked = works;
-  }
-  close();
-  return out;
-}
-
-/// Calls `f(stretch, call)` for those of `calls` in one of `stretches`; both by thread and time.
-template <class F>
-void for_each_inside(const trace& t, const std::vector<stretch>& stretches,
-                     const std::vector<std::uint32_t>& calls, F f) {
-  auto c = calls.begin();
-  for (const stretch& s : stretches) {
-    const auto before = [&](std::uint32_t call) {
-      return std::tuple{t.calls.thread[call], t.calls.begin[call]} < std::tuple{s.thread, s.begin};
-    };
-    for (; c != calls.end() && before(*c); ++c) {
-    }
-    for (; c != calls.end() && t.calls.thread[*c] == s.thread && t.calls.begin[*c] < s.end; ++c) {
-      f(s, *c);
-    }
-  }
-}
-
-}  // namespace
-
-void mark_captured(trace& t, const std::vector<capture_notes::bound>& bounds) {
-  if (bounds.empty()) {
-    return;
-  }
-  for_each_inside(t, capturing(t, bounds), calls_without_work(t),
-                  [&](const stretch&, std::uint32_t c) { t.calls.captured[c] = 1; });
-}
-
-std::vector<std::size_t> count_modules(const label_table& labels) {
-  std::unordered_map<std::uint32_t, std::set<std::int32_t>> indices;
-  for (std::uint32_t l = 0; l < labels.size(); ++l) {
-    if (labels[l].kind == range_kind::layer && labels[l].index != no_index) {
-      indices[labels[l].name].insert(labels[l].index);
-    }
-  }
-  std::vector<std::size_t> counts;
-  for (const auto& [name, all] : indices) {
-    if (all.size() >= 3) {
-      counts.push_back(all.size());
-    }
-  }
-  std::sort(counts.begin(), counts.end());
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  return counts;
-}
-
-namespace {
 
 class capture_reader {
  public:
@@ -226,7 +49,7 @@ class capture_reader {
       return std::tuple{a.thread, a.begin, a.end} < std::tuple{b.thread, b.begin, b.end};
     });
     const std::vector<std::uint32_t> calls = calls_without_work(t);
-    std::vector<stretch> stretches = capturing(t, notes.bounds);
+    std::vector<stretch> stretches = find_captures(t, notes.bounds);
     if (stretches.empty()) {
       for (const capture_notes::mark& m : notes.marks) {
         stretches.push_back({m.thread, m.begin, m.end});
@@ -427,8 +250,11 @@ void list_files(const std::string& path, std::vector<capture_file>& to) {
 
 /// `what` of the error without the path that it begins with.
 std::string cause(std::string_view what, const std::string& path) {
-  if (take(what, path)) {
-    (void)take(what, ": ");
+  for (const std::string_view start : {std::string_view{path}, std::string_view{": "}}) {
+    if (what.substr(0, start.size()) != start) {
+      break;
+    }
+    what.remove_prefix(start.size());
   }
   return std::string{what};
 }

@@ -6,54 +6,19 @@
 #ifndef VARVE_FORMATS_PYTORCH_CAPTURES_HPP
 #define VARVE_FORMATS_PYTORCH_CAPTURES_HPP
 
+#include "formats/pytorch/captured_calls.hpp"
+
 #include <varve/io.hpp>
 #include <varve/trace.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace varve {
 inline namespace v0 {
 namespace pytorch {
-
-/// What the size of a capture counts.
-enum class capture_unit : std::uint8_t { unknown, tokens, sequences };
-
-/// What a capture was made for: "capture_64_FULL" is 64 tokens, mode "FULL".
-struct capture_size {
-  std::int64_t size = 0;
-  capture_unit unit = capture_unit::unknown;
-  std::string mode;
-};
-/// Of an annotation around a capture; unit unknown where it is none.
-[[nodiscard]] capture_size read_capture_mark(std::string_view text);
-/// Of a file: "DecodeRunner_bs_8_rank0.json.gz" is 8 sequences.
-[[nodiscard]] capture_size read_capture_name(std::string_view file);
-
-/// What the builder notes of captures while it reads a trace.
-struct capture_notes {
-  struct bound {
-    std::uint32_t call = none;
-    bool begins = false;
-  };
-  struct mark {
-    time_ns begin = 0;
-    time_ns end = 0;
-    std::uint16_t thread = narrow_none;
-    capture_size size;
-  };
-  std::vector<bound> bounds;                                     ///< calls that begin and end a capture
-  std::vector<mark> marks;                                       ///< annotations around captures
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> kernels;  ///< launching call, name of its kernel
-};
-
-/// Sets `captured` of calls that only recorded a node: made between a begin and an end of a capture on their
-/// thread, and nothing ran for them.
-void mark_captured(trace& t, const std::vector<capture_notes::bound>& bounds);
 
 struct captured_node {
   activity_kind kind = activity_kind::kernel;
@@ -86,9 +51,6 @@ struct captures {
 
 /// Reads options.captures. Throws varve::error, which names the file.
 [[nodiscard]] captures read_captures(const read_options& options);
-
-/// For each class of modules of which there are three or more: how many.
-[[nodiscard]] std::vector<std::size_t> count_modules(const label_table& labels);
 
 }  // namespace pytorch
 }  // namespace v0

@@ -98,6 +98,12 @@ category category_of(std::string_view cat) noexcept {
   if (lower == "cpu_instant_event") {
     return category::instant;
   }
+  if (lower == "ac2g" || lower == "async_cpu_to_gpu" || lower == "async_gpu" || lower == "async") {
+    return category::launch_flow;
+  }
+  if (lower == "fwdbwd" || lower == "fwd_bwd" || lower == "forward_backward") {
+    return category::backward_flow;
+  }
   // cuda_runtime, cuda_driver, Runtime, hip_runtime, …
   return lower.ends_with("runtime") || lower.ends_with("driver") ? category::call : category::unread;
 }

@@ -25,7 +25,9 @@ enum class category : std::uint8_t {
   python,             ///< a function's frame; of these only the calls of modules are read
   overhead,           ///< of the profiler
   device_annotation,  ///< the span on a device of what was launched in an annotation
-  instant             ///< of the host; of these only memory is read
+  instant,            ///< of the host; of these only memory is read
+  launch_flow,        ///< from a call to what it launched
+  backward_flow       ///< from an operator to the one of the backward pass that came of it
 };
 
 /// Of a `cat` in any spelling that profilers have used, in small letters or capitals.

@@ -26,6 +26,10 @@ bool is_step(std::string_view name) noexcept {
   return name.substr(0, step.size()) == step;
 }
 
+bool is_flow(category kind) noexcept {
+  return kind == category::launch_flow || kind == category::backward_flow;
+}
+
 /// Pieces longer than this are left to a reader that takes all of a text at once.
 constexpr std::size_t longest_piece = std::size_t{64} << 20U;
 
@@ -100,6 +104,9 @@ class walker {
     if (!found_) {
       throw refused{refusal::no_trace};
     }
+    if (to_.has_no_categories()) {
+      throw refused{refusal::no_category};
+    }
     return out_;
   }
 
@@ -159,7 +166,11 @@ class walker {
       event e;
       one_event(object, e);
       if (e.kind == category::python && !is_read(e.name)) {
-        e.kind = category::unread;  // one without a name
+        if (frames_left_ > 0 && e.phase == "\"X\"") {
+          --frames_left_;
+          to_.note_frame(e);
+        }
+        e.kind = category::unread;
       }
       phases_ += e.phase.empty() ? 0U : 1U;
       if (to_.add_own(e)) {
@@ -170,6 +181,12 @@ class walker {
         out_.unread += to_.add_by_row(e) ? 0U : 1U;
       } else if (e.kind == category::instant && e.phase == "\"i\"" && e.name == "\"[memory]\"") {
         to_.add_memory(e);
+      } else if (is_flow(e.kind)) {
+        if (e.phase == "\"s\"" || e.phase == "\"f\"") {
+          to_.add_flow(e);
+        } else {
+          ++out_.unread;  // a step on the way
+        }
       } else if (e.kind == category::unread || e.kind == category::instant) {
         ++out_.unread;
       } else if (e.phase != "\"X\"") {
@@ -211,6 +228,11 @@ class walker {
             take(e.duration, value);
           }
           break;
+        case 'i':
+          if (is(key, "id")) {
+            take(e.id, value);
+          }
+          break;
         case 'n':
           if (is(key, "name")) {
             take(e.name, value);
@@ -233,7 +255,7 @@ class walker {
         default:
           break;
       }
-      if (e.kind == category::python && !e.name.empty() && !is_read(e.name)) {
+      if (e.kind == category::python && !e.name.empty() && frames_left_ == 0 && !is_read(e.name)) {
         e.kind = category::unread;
       }
       if (e.kind == category::operation && is_step(e.name)) {
@@ -256,6 +278,7 @@ class walker {
   const char* seam_ = nullptr;
   const char* rest_ = nullptr;  // what follows the list, where that has ended before the seam
   walked out_;
+  std::size_t frames_left_ = 4096;  // that are looked at although they are not read: by then some have ended
   bool found_ = false;
   bool expected_ = false;
   std::uint64_t phases_ = 0;

@@ -26,10 +26,11 @@ struct walked {
 
 /// Why a text cannot be walked.
 enum class refusal : std::uint8_t {
-  damaged,   ///< not JSON
-  encoding,  ///< characters that JSON does not allow; repaired() helps
-  no_trace,  ///< JSON, but without events
-  too_long   ///< for the parser
+  damaged,      ///< not JSON
+  encoding,     ///< characters that JSON does not allow; repaired() helps
+  no_trace,     ///< JSON, but without events
+  no_category,  ///< nor of any other use: events without a category, and nothing else
+  too_long      ///< for the parser
 };
 
 struct refused {

@@ -5,11 +5,11 @@
 #include "formats/pytorch/autograd.hpp"
 #include "formats/pytorch/open_passes.hpp"
 #include "formats/pytorch/operator_around.hpp"
+#include "formats/pytorch/range_order.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -38,10 +38,11 @@ time_ns middle(time_ns begin, time_ns end) noexcept { return begin + (end - begi
 
 class attribution {
  public:
-  attribution(trace& t, const std::vector<operators::sequence>& sequences)
+  attribution(trace& t, const std::vector<operators::sequence>& sequences,
+              const std::vector<flows::backward>& backwards)
       : trace_{t},
         passes_{t},
-        autograd_{t, sequences},
+        autograd_{t, sequences, backwards},
         marked_{static_cast<std::uint32_t>(t.ranges.size())},
         most_derived_{least_bound + t.ranges.size() + t.calls.size()} {
     find_passes();
@@ -54,7 +55,7 @@ class attribution {
     }
     place_calls();
     if (trace_.ranges.size() > marked_ || !moved_.empty()) {
-      reorder();
+      order_ranges(trace_, marked_);
     }
   }
 
@@ -70,7 +71,6 @@ class attribution {
   void move_annotations();
   void place_operators();
   void place_calls();
-  void reorder();
 
   place place_backward(std::uint32_t op, std::uint16_t thread, time_ns begin, time_ns end);
   std::uint32_t derive(std::uint32_t pass, std::uint16_t thread, std::uint32_t forward);
@@ -259,57 +259,11 @@ void attribution::place_calls() {
   }
 }
 
-/// Parents come before children: what stays, then what was derived, then what moved into that.
-void attribution::reorder() {
-  std::vector<range>& ranges = trace_.ranges;
-  std::vector<bool> moves(ranges.size(), false);
-  for (std::uint32_t r = 0; r < marked_; ++r) {
-    moves[r] = ranges[r].parent >= marked_ ? ranges[r].parent != none : moves[ranges[r].parent];
-  }
-  std::vector<std::uint32_t> order(ranges.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_partition(order.begin(), order.end(), [&](std::uint32_t r) { return !moves[r]; });
-  std::vector<std::uint32_t> moved_to(ranges.size());
-  std::vector<range> sorted;
-  sorted.reserve(ranges.size());
-  for (const std::uint32_t r : order) {
-    moved_to[r] = static_cast<std::uint32_t>(sorted.size());
-    range next = ranges[r];
-    next.parent = next.parent == none ? none : moved_to[next.parent];
-    if (moves[r]) {
-      label_node label = trace_.labels[next.label];
-      label.parent = sorted[next.parent].label;
-      next.label = trace_.labels.intern(label);
-    }
-    sorted.push_back(next);
-  }
-  ranges.swap(sorted);
-  const auto follow = [&](std::uint32_t& r) { r = r < moved_to.size() ? moved_to[r] : r; };
-  for (auto* column : {&trace_.calls.range, &trace_.operators.range}) {
-    std::for_each(column->begin(), column->end(), follow);
-  }
-  for (range_attribute& a : trace_.attributes) {
-    follow(a.range);
-  }
-  for (sequence_shape& s : trace_.sequences) {
-    follow(s.range);
-  }
-  for (range_model& m : trace_.models) {
-    follow(m.range);
-  }
-  for (range_work& w : trace_.works) {
-    follow(w.range);
-  }
-  for (request_link& l : trace_.requests) {
-    follow(l.request);
-    follow(l.pass);
-  }
-}
-
 }  // namespace
 
-void attribute_elsewhere(trace& t, const std::vector<operators::sequence>& sequences) {
-  attribution{t, sequences}.run();
+void attribute_elsewhere(trace& t, const std::vector<operators::sequence>& sequences,
+                         const std::vector<flows::backward>& backwards) {
+  attribution{t, sequences, backwards}.run();
 }
 
 }  // namespace pytorch

@@ -5,6 +5,7 @@
 #ifndef VARVE_FORMATS_PYTORCH_ELSEWHERE_HPP
 #define VARVE_FORMATS_PYTORCH_ELSEWHERE_HPP
 
+#include "formats/pytorch/flows.hpp"
 #include "formats/pytorch/operators.hpp"
 
 #include <varve/trace.hpp>
@@ -23,7 +24,9 @@ namespace pytorch {
 ///    name with " (backward)". These ranges are derived; annotations made there move into them;
 /// 3. a launching call is otherwise of the pass that was open, when one was on one thread of the process
 /// alone. Counts launching calls in `t.elsewhere`.
-void attribute_elsewhere(trace& t, const std::vector<operators::sequence>& sequences);
+/// Forward operators are known by sequence numbers, or by flows.
+void attribute_elsewhere(trace& t, const std::vector<operators::sequence>& sequences,
+                         const std::vector<flows::backward>& backwards);
 
 }  // namespace pytorch
 }  // namespace v0

@@ -30,6 +30,7 @@ struct event {
   std::string_view thread;
   std::string_view begin;
   std::string_view duration;
+  std::string_view id;  // of a flow
 
   std::string_view correlation;  // from here on: of "args"
   std::string_view device;

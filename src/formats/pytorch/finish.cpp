@@ -7,6 +7,7 @@
 #include "formats/pytorch/elsewhere.hpp"
 #include "formats/pytorch/graphs.hpp"
 #include "formats/pytorch/number.hpp"
+#include "formats/pytorch/unlaunched.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -51,14 +52,14 @@ void builder::add_name(const event& e) {
   if (!of_thread && e.name != "\"process_name\"") {
     return;
   }
-  const auto process = identity(e.process);
+  const auto process = processes_.identity(e.process);
   const auto thread = of_thread ? thread_key_of(e) : thread_key{};
   if (!process || !thread || !input::is_string(e.label)) {
     losses_.add(lost::no_name);
   } else if (of_thread) {
     thread_names_[*thread] = text_of(e.label);
   } else {
-    process_names_[static_cast<std::uint32_t>(*process)] = text_of(e.label);
+    process_names_[*process] = text_of(e.label);
   }
 }
 
@@ -72,15 +73,16 @@ void builder::add(const device_properties& d) {
   };
   constexpr std::int64_t most_32 = std::numeric_limits<std::int32_t>::max();
   const auto id = whole(d.id, std::numeric_limits<std::uint32_t>::max() - 1);
-  const bool known = id && std::any_of(trace_.devices.begin(), trace_.devices.end(),
-                                       [&](const device_info& other) { return other.id == *id; });
-  if (!id || known || trace_.devices.size() >= most_devices) {
-    losses_.add(lost::invalid_device);
+  const auto known = std::find_if(trace_.devices.begin(), trace_.devices.end(),
+                                  [&](const device_info& other) { return id && other.id == *id; });
+  device_info device;
+  device.name = input::is_string(d.name) ? text_of(d.name) : std::string{};
+  if (!id || known != trace_.devices.end() || trace_.devices.size() >= most_devices) {
+    // Of merged files each rank has listed all.
+    losses_.add(lost::invalid_device, known != trace_.devices.end() && known->name == device.name ? 0 : 1);
     return;
   }
-  device_info device;
   device.id = static_cast<std::uint32_t>(*id);
-  device.name = input::is_string(d.name) ? text_of(d.name) : std::string{};
   device.multiprocessors = static_cast<std::int32_t>(number(d.multiprocessors, most_32));
   device.compute_capability = static_cast<std::int32_t>(number(d.major, 1000) * 10 + number(d.minor, 9));
   device.memory_bytes = number(d.memory, std::numeric_limits<std::int64_t>::max());
@@ -94,14 +96,18 @@ trace builder::finish(const header& about, const std::string& path, std::uint64_
   trace_.clock = rows_ ? "XLA, " : "Kineto, ";
   trace_.clock += below_microsecond_ ? "microseconds with 3 decimals" : "whole microseconds";
   trace_.clock_error = below_microsecond_ || empty_ ? 0 : 1000;
-  renumber();
+  join_within_processes();
   shift(about.base_time);
   complete_threads();
   complete_devices();
   join_calls_to_ranges(trace_);
   mark_captured(trace_, capture_bounds_);
   join_operators_to_ranges(trace_);
-  attribute_elsewhere(trace_, operators_.sequences());
+  attribute_elsewhere(trace_, operators_.sequences(), flows_.backwards(trace_));
+  if (!trace_.operator_of_activity.empty() || flows_.any_launch()) {
+    const std::vector<std::uint32_t> unlaunched = find_unlaunched(trace_);
+    place_unlaunched(trace_, unlaunched, flows_.launches(trace_, unlaunched, activity_correlations_));
+  }
   collectives_.write(trace_);
   count_work(trace_, losses_);
   graphs_ = label_graphs(trace_, graph_of_node_, captured_, layers_, path);
@@ -127,8 +133,15 @@ void builder::shift(std::string_view base_time) {
     }
   }
   // Begin and duration are each up to one clock error off.
-  annotations_.write(trace_, base.value, 2 * trace_.clock_error, losses_);
+  std::vector<time_ns> frame_ends;
+  for (const thread_info& thread : trace_.threads) {
+    const auto known = first_frame_ends_.find({thread.id, thread.process});
+    frame_ends.push_back(known != first_frame_ends_.end() ? known->second
+                                                          : std::numeric_limits<time_ns>::max());
+  }
+  annotations_.write(trace_, {base.value, 2 * trace_.clock_error, frame_ends}, losses_);
   operators_.write(trace_, base.value);
+  flows_.settle(base.value);
   if (notes_ != nullptr) {
     for (capture_notes::mark& m : notes_->marks) {
       m.begin += base.value;
@@ -141,18 +154,21 @@ void builder::shift(std::string_view base_time) {
   trace_.end = empty_ ? 0 : last_ + base.value;
 }
 
-/// Correlation ids into 32 bits: as they are where they fit, else numbered in order of appearance.
-void builder::renumber() {
-  std::unordered_map<std::uint64_t, std::uint32_t> ids;
-  const bool fit = widest_correlation_ <= std::numeric_limits<std::uint32_t>::max();
-  const auto narrow = [&](std::uint64_t id) {
-    return fit || id == 0 ? static_cast<std::uint32_t>(id)
-                          : ids.try_emplace(id, static_cast<std::uint32_t>(ids.size() + 1)).first->second;
-  };
-  std::transform(call_correlations_.begin(), call_correlations_.end(), trace_.calls.correlation.begin(),
-                 narrow);
-  std::transform(activity_correlations_.begin(), activity_correlations_.end(),
-                 trace_.activities.correlation.begin(), narrow);
+/// Numbers that each process gave anew are made unique.
+void builder::join_within_processes() {
+  process_numbers numbers;
+  std::unordered_map<std::uint32_t, std::uint32_t> known;  // those without a rank
+  for (const thread_info& thread : trace_.threads) {
+    const std::uint32_t rank = processes_.rank_of(thread.process);
+    const auto next = static_cast<std::uint32_t>(processes_.ranks() + 1 + known.size());
+    numbers.of_thread.push_back(rank != 0 ? rank : known.try_emplace(thread.process, next).first->second);
+  }
+  numbers.of_stream = std::move(stream_ranks_);
+  const auto of_activity =
+      write_correlations(trace_, call_correlations_, activity_correlations_, numbers, losses_);
+  if (!of_activity.empty()) {
+    operators_.tell_apart(trace_, numbers.of_thread, of_activity);
+  }
 }
 
 void builder::complete_threads() {
@@ -163,6 +179,9 @@ void builder::complete_threads() {
       thread.name = trace_.strings[static_cast<std::uint32_t>(thread.id)];
     } else if (const auto process = process_names_.find(thread.process); process != process_names_.end()) {
       thread.name = process->second;
+    }
+    if (const std::string_view process = processes_.text(thread.process); !process.empty()) {
+      thread.name = std::string{process} + (thread.name.empty() ? "" : ": " + thread.name);
     }
   }
 }
@@ -191,13 +210,13 @@ void builder::complete_devices() {
 
 void builder::describe(const header& about, const std::string& path, std::uint64_t unread) {
   std::string run;
-  append(run, "rank", word(about.rank));
+  append(run, "rank", processes_.ranks() < 2 ? word(about.rank) : std::string{});
   if (!run.empty() && !about.world_size.empty()) {
     run += " of " + word(about.world_size);
   }
   append(run, "backend", word(about.backend));
   constexpr std::uint64_t most_ranks = std::numeric_limits<std::int32_t>::max();
-  if (const auto rank = whole(about.rank, most_ranks)) {
+  if (const auto rank = whole(about.rank, most_ranks); rank && processes_.ranks() < 2) {
     trace_.rank = static_cast<std::int32_t>(*rank);
   }
   trace_.world_size = static_cast<std::int32_t>(whole(about.world_size, most_ranks).value_or(0));
@@ -221,6 +240,9 @@ void builder::describe(const header& about, const std::string& path, std::uint64
   list("annotations", annotations_.size());
   if (annotations_.ignored() > 0) {
     list("annotations ignored", annotations_.ignored());
+  }
+  if (annotations_.steps_as_ops() > 0) {
+    list("steps of the profiler, taken as ops around the inferred passes", annotations_.steps_as_ops());
   }
   list("operators", operators_.size());
   list("events of other kinds, not read", unread);

@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/pytorch/graphs.hpp"
 
-#include "formats/input/json_text.hpp"
 #include "formats/pytorch/capture_match.hpp"
 #include "formats/pytorch/graph_launches.hpp"
+#include "formats/pytorch/graph_paths.hpp"
+#include "formats/pytorch/module_counts.hpp"
 #include "formats/pytorch/repeats.hpp"
 
 #include <varve/report.hpp>
@@ -21,7 +22,6 @@ namespace pytorch {
 
 namespace {
 
-constexpr std::size_t longest_name = 64;
 constexpr std::size_t most_places = 20'000;  // that get a row of their own, of all graphs of a trace
 constexpr std::size_t most_sentences = 8;
 
@@ -48,7 +48,11 @@ class labeller {
  public:
   labeller(trace& t, const std::vector<std::uint64_t>& graph_of_node, const captures& captured,
            std::size_t layers, const std::string& where)
-      : trace_{t}, captured_{captured}, where_{where}, launches_{find_graph_launches(t, graph_of_node)} {
+      : trace_{t},
+        captured_{captured},
+        where_{where},
+        paths_{t, captured},
+        launches_{find_graph_launches(t, graph_of_node)} {
     if (layers != 0) {
       layer_counts_ = {layers};
     } else if (!launches_.replays.empty()) {
@@ -88,19 +92,17 @@ class labeller {
   void infer_layers();
   void place_all();
   std::uint32_t placement_of(std::uint32_t replay);
-  std::uint32_t below_pass(std::uint32_t label);
   std::uint32_t& node_of(std::uint32_t placed, std::uint32_t position);
   graph_node make_node(placement& p, std::uint32_t position, bool& in_row);
   std::uint32_t graph_label(placement& p);
-  std::uint32_t lent_label(std::uint32_t context, std::uint32_t label);
   [[nodiscard]] std::string graph_name(std::uint32_t graph) const;
   [[nodiscard]] std::string sentences() const;
-  std::uint32_t short_name(std::uint32_t name);
   void count_losses();
 
   trace& trace_;
   const captures& captured_;
   const std::string& where_;
+  graph_paths paths_;
   graph_launches launches_;
   std::vector<std::size_t> layer_counts_;
   std::vector<std::optional<repeat>> repeats_;  // by graph
@@ -110,11 +112,8 @@ class labeller {
 
   std::vector<placement> placements_;
   std::unordered_map<std::uint64_t, std::uint32_t> placement_ids_;
-  std::unordered_map<std::uint64_t, std::uint32_t> contexts_;  // graph and label: a number for both
-  std::unordered_map<std::uint32_t, std::uint32_t> below_pass_;
+  std::unordered_map<std::uint64_t, std::uint32_t> contexts_;      // graph and label: a number for both
   std::unordered_map<std::uint64_t, std::uint32_t> sparse_nodes_;  // placement and position
-  std::unordered_map<std::uint64_t, std::uint32_t> lent_;          // context and label of a capture
-  std::unordered_map<std::uint32_t, std::uint32_t> short_names_;
   std::vector<graph_node> nodes_;
   std::vector<bool> in_row_;  // by node
   std::size_t places_ = 0;
@@ -203,7 +202,7 @@ std::uint32_t labeller::placement_of(std::uint32_t replay) {
     p.capture = matches_.of_replay[replay];
   }
   const std::uint32_t range = at.call != none ? trace_.calls.range[at.call] : none;
-  p.context = range != none ? below_pass(trace_.ranges[range].label) : none;
+  p.context = range != none ? paths_.below_pass(trace_.ranges[range].label) : none;
   const std::uint32_t context = contexts_
                                     .try_emplace(std::uint64_t{p.graph} << 32U | p.context,
                                                  static_cast<std::uint32_t>(contexts_.size()))
@@ -218,25 +217,6 @@ std::uint32_t labeller::placement_of(std::uint32_t replay) {
     placements_.push_back(std::move(p));
   }
   return known->second;
-}
-
-// A label's path without its pass and what is around that: the same in each pass.
-std::uint32_t labeller::below_pass(std::uint32_t label) {
-  if (const auto known = below_pass_.find(label); known != below_pass_.end()) {
-    return known->second;
-  }
-  std::vector<std::uint32_t> steps;
-  for (std::uint32_t l = label; l != none && trace_.labels[l].kind != range_kind::phase;
-       l = trace_.labels[l].parent) {
-    steps.push_back(l);
-  }
-  std::uint32_t path = none;
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    const label_node node = trace_.labels[*step];
-    path = trace_.labels.intern({path, node.name, node.index, node.kind});
-  }
-  below_pass_.emplace(label, path);
-  return path;
 }
 
 std::uint32_t& labeller::node_of(std::uint32_t placed, std::uint32_t position) {
@@ -257,7 +237,7 @@ graph_node labeller::make_node(placement& p, std::uint32_t position, bool& in_ro
   if (p.capture.graph != none) {
     const captured_node& lent = captured_.nodes[captured_.graphs[p.capture.graph].first + position];
     if (sure && lent.label != none) {
-      node.label = lent_label(p.context, lent.label);
+      node.label = paths_.lent(p.context, lent.label);
       node.source = label_source::capture_trace;
       if (lent.work != none && p.capture.work_is_known) {
         node.declared = captured_.works[lent.work];
@@ -289,7 +269,7 @@ graph_node labeller::make_node(placement& p, std::uint32_t position, bool& in_ro
   in_row = places_ < most_places;
   if (in_row) {
     ++places_;
-    node.label = trace_.labels.intern({node.label, short_name(graph.positions[position].name),
+    node.label = trace_.labels.intern({node.label, paths_.short_name(graph.positions[position].name),
                                        static_cast<std::int32_t>(index), range_kind::op});
   }
   return node;
@@ -301,47 +281,6 @@ std::uint32_t labeller::graph_label(placement& p) {
         {p.context, trace_.strings.intern(graph_name(p.graph)), no_index, range_kind::op});
   }
   return p.label;
-}
-
-// A capture's path below the range around the launch. Modules that both have, at its end and at the capture's
-// beginning, stand there once.
-std::uint32_t labeller::lent_label(std::uint32_t context, std::uint32_t label) {
-  const auto [known, added] = lent_.try_emplace(std::uint64_t{context} << 32U | label, none);
-  if (!added) {
-    return known->second;
-  }
-  std::vector<label_node> steps;  // outermost first, names in trace_
-  for (std::uint32_t l = label; l != none; l = captured_.labels[l].parent) {
-    steps.push_back(captured_.labels[l]);
-    steps.back().name = trace_.strings.intern(captured_.strings[steps.back().name]);
-  }
-  std::reverse(steps.begin(), steps.end());
-  std::vector<label_node> around;
-  for (std::uint32_t l = context; l != none; l = trace_.labels[l].parent) {
-    around.push_back(trace_.labels[l]);
-  }
-  std::reverse(around.begin(), around.end());
-  std::size_t shared = std::min(steps.size(), around.size());
-  const auto same = [](const label_node& a, const label_node& b) {
-    return a.name == b.name && a.index == b.index && a.kind == b.kind;
-  };
-  while (!std::equal(around.end() - static_cast<std::ptrdiff_t>(shared), around.end(), steps.begin(), same)) {
-    --shared;
-  }
-  std::uint32_t path = context;
-  for (std::size_t k = shared; k < steps.size(); ++k) {
-    path = trace_.labels.intern({path, steps[k].name, steps[k].index, steps[k].kind});
-  }
-  known->second = path;
-  return path;
-}
-
-std::uint32_t labeller::short_name(std::uint32_t name) {
-  std::uint32_t& known = short_names_.try_emplace(name, none).first->second;
-  if (known == none) {
-    known = trace_.strings.intern(short_kernel_name(trace_.strings[name]));
-  }
-  return known;
 }
 
 void labeller::count_losses() {
@@ -369,26 +308,6 @@ void labeller::count_losses() {
 std::string label_graphs(trace& t, const std::vector<std::uint64_t>& graph_of_node, const captures& captured,
                          std::size_t layers, const std::string& where) {
   return labeller{t, graph_of_node, captured, layers, where}.run();
-}
-
-std::string short_kernel_name(std::string_view name) {
-  constexpr std::string_view unnamed = "(anonymous namespace)";
-  std::size_t end = 0;
-  while (end < name.size() && name[end] != '<' && name[end] != '(') {
-    ++end;
-    if (end < name.size() && name[end] == '(' && name.substr(end, unnamed.size()) == unnamed) {
-      end += unnamed.size();
-    }
-  }
-  std::string_view text = name.substr(0, end);
-  if (text.find("::") != std::string_view::npos || text.substr(0, 5) == "void ") {
-    const std::size_t before = text.find_last_of(": ");
-    text.remove_prefix(before != std::string_view::npos ? before + 1 : 0);
-  }
-  while (!text.empty() && text.back() == ' ') {
-    text.remove_suffix(1);
-  }
-  return std::string{input::cut(text.empty() ? name : text, longest_name)};
 }
 
 }  // namespace pytorch

@@ -31,9 +31,6 @@ namespace pytorch {
                                        const captures& captured, std::size_t layers,
                                        const std::string& where);
 
-/// "gemm_kernel" of "void cutlass::gemm_kernel<float>(float*)"; at most 64 bytes.
-[[nodiscard]] std::string short_kernel_name(std::string_view name);
-
 }  // namespace pytorch
 }  // namespace v0
 }  // namespace varve

@@ -20,6 +20,11 @@ bool is_the_frameworks(const mark& m) noexcept {
   return m.name.starts_with("## Call CompiledFxGraph") || m.name.starts_with("nccl:");
 }
 
+/// As more than an annotation of the user's.
+bool is_marked(const mark& m) noexcept {
+  return m.form != mark_form::plain && m.form != mark_form::generate_frame;
+}
+
 bool infer_from_annotations(trace& t, annotation_list& list, const std::vector<std::uint32_t>& parents,
                             time_ns shift) {
   struct sums {
@@ -53,8 +58,7 @@ bool infer_from_annotations(trace& t, annotation_list& list, const std::vector<s
   constexpr std::uint64_t often = 3;
   for (const auto& [label, of] : by_label) {
     const mark& means = list.labels[label].means;
-    if (of.count < often || of.launches * 2 <= launches || means.form != mark_form::plain ||
-        is_the_frameworks(means)) {
+    if (of.count < often || of.launches * 2 <= launches || is_marked(means) || is_the_frameworks(means)) {
       continue;
     }
     // There is no second one: it holds more than half.
@@ -118,17 +122,32 @@ void settle_passes(trace& t, annotation_list& list, time_ns slack) {
   }
 }
 
-void infer_passes(trace& t, annotation_list& list, time_ns shift, time_ns slack) {
-  const bool marked = std::any_of(list.all.begin(), list.all.end(), [&](const annotation& a) {
-    return list.means(a).kind == range_kind::phase;
-  });
-  if (marked || list.all.empty()) {
-    return;
+std::uint64_t infer_passes(trace& t, annotation_list& list, const annotation_times& times) {
+  std::uint64_t steps = 0;
+  bool trains = false;
+  for (const annotation& a : list.all) {
+    const mark& means = list.means(a);
+    const bool is_step = means.form == mark_form::profiler_step;
+    if (means.kind == range_kind::phase && !is_step) {
+      return 0;
+    }
+    steps += is_step ? 1U : 0U;
+    trains |= means.name.starts_with("Optimizer.step#");
   }
-  const std::vector<std::uint32_t> parents = parents_of(list, slack);
-  t.inferred_passes = infer_from_modules(t, list, parents)              ? pass_inference::module_calls
-                      : infer_from_annotations(t, list, parents, shift) ? pass_inference::repeated_annotations
-                                                                        : pass_inference::not_inferred;
+  // A step of training is more than its calls of the model.
+  if (list.all.empty() || (steps > 0 && trains)) {
+    return 0;
+  }
+  const std::vector<std::uint32_t> parents = parents_of(list, times.slack);
+  if (infer_from_modules(t, list, parents, times.frame_ends)) {
+    t.inferred_passes = pass_inference::module_calls;
+    settle_passes(t, list, times.slack);
+    return steps;
+  }
+  if (steps == 0 && infer_from_annotations(t, list, parents, times.shift)) {
+    t.inferred_passes = pass_inference::repeated_annotations;
+  }
+  return 0;
 }
 
 }  // namespace pytorch

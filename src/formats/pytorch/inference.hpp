@@ -23,9 +23,10 @@ namespace pytorch {
 /// "draft" and "draft_extend" drafts. `list` is sorted, and stays so.
 void settle_passes(trace& t, annotation_list& list, time_ns slack);
 
-/// Adds passes to a sorted list that has none, if calls of modules or annotations repeat (docs/phases.md has
-/// the rules), and sets what `t` says of that. `t.calls` have their times, annotations are `shift` earlier.
-void infer_passes(trace& t, annotation_list& list, time_ns shift, time_ns slack);
+/// Adds passes to a sorted list that has none but the profiler's steps, if calls of modules or annotations
+/// repeat (docs/phases.md has the rules), and sets what `t` says of that. `t.calls` have their times.
+/// Returns how many steps gave way.
+std::uint64_t infer_passes(trace& t, annotation_list& list, const annotation_times& times);
 
 // --- The parts of infer_passes() ---------------------------------------------------------------------------
 
@@ -54,8 +55,10 @@ class pass_labels {
   std::unordered_map<std::uint32_t, std::uint32_t> labels_;
 };
 
-/// Whether there were any. Invalidates `parents` if so.
-bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::uint32_t>& parents);
+/// Whether there were any; in steps of the profiler, one that are more than the steps themselves.
+/// Invalidates `parents` if so.
+bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::uint32_t>& parents,
+                        const std::vector<time_ns>& frame_ends);
 
 }  // namespace pytorch
 }  // namespace v0

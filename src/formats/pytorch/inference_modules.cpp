@@ -6,6 +6,7 @@
 #include "formats/pytorch/passes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -23,7 +24,12 @@ bool is_module_call(const annotation_list& list, std::uint32_t i) noexcept {
 
 bool is_generate_call(const annotation_list& list, std::uint32_t i) noexcept {
   const mark& means = list.means(list.all[i]);
-  return means.form == mark_form::plain && means.kind == range_kind::op && means.name == generate_name;
+  return (means.form == mark_form::plain || means.form == mark_form::generate_frame) &&
+         means.kind == range_kind::op && means.name == generate_name;
+}
+
+bool is_step(const annotation_list& list, std::uint32_t i) noexcept {
+  return list.means(list.all[i]).form == mark_form::profiler_step;
 }
 
 /// What stands around the calls of modules.
@@ -31,19 +37,21 @@ struct module_tree {
   const std::vector<std::uint32_t>& parents;
   std::vector<std::uint32_t> module;    ///< by annotation: innermost call of a module: it, or one around it
   std::vector<std::uint32_t> root;      ///< likewise, the outermost
-  std::vector<std::uint32_t> top;       ///< the outermost of all annotations
+  std::vector<std::uint32_t> top;       ///< the outermost of all annotations but steps of the profiler
+  std::vector<std::uint32_t> step;      ///< the innermost of those
   std::vector<std::uint32_t> generate;  ///< the outermost call of generate() around it
 };
 
 module_tree read_modules(const annotation_list& list, const std::vector<std::uint32_t>& parents) {
-  module_tree tree{parents, {}, {}, {}, {}};
+  module_tree tree{parents, {}, {}, {}, {}, {}};
   const std::size_t n = list.all.size();
-  for (auto* column : {&tree.module, &tree.root, &tree.top, &tree.generate}) {
+  for (auto* column : {&tree.module, &tree.root, &tree.top, &tree.step, &tree.generate}) {
     column->resize(n, none);
   }
   for (std::uint32_t i = 0; i < n; ++i) {
     const std::uint32_t parent = tree.parents[i];
-    tree.top[i] = parent == none ? i : tree.top[parent];
+    tree.top[i] = parent == none || is_step(list, parent) ? i : tree.top[parent];
+    tree.step[i] = is_step(list, i) ? i : parent == none ? none : tree.step[parent];
     tree.root[i] = parent == none ? none : tree.root[parent];
     tree.module[i] = parent == none ? none : tree.module[parent];
     tree.generate[i] = parent == none ? none : tree.generate[parent];
@@ -143,9 +151,29 @@ class thread_roots {
   std::uint64_t size_ = 0;
 };
 
+/// Marks the frames of generate() that were open when recording began: on their thread nothing else that is
+/// read has begun before, and no frame has ended.
+void find_clipped(annotation_list& list, const std::vector<time_ns>& frame_ends) {
+  constexpr time_ns never = std::numeric_limits<time_ns>::max();
+  std::uint16_t thread = narrow_none;
+  time_ns first_end = never;
+  for (annotation& a : list.all) {
+    if (a.thread == narrow_none) {
+      continue;
+    }
+    if (a.thread != thread) {
+      thread = a.thread;
+      first_end = thread < frame_ends.size() ? frame_ends[thread] : never;
+    }
+    a.clipped = list.means(a).form == mark_form::generate_frame && first_end > a.begin;
+    first_end = std::min(first_end, a.clipped ? a.end : a.begin);
+  }
+}
+
 }  // namespace
 
-bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::uint32_t>& parents) {
+bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::uint32_t>& parents,
+                        const std::vector<time_ns>& frame_ends) {
   const module_tree tree = read_modules(list, parents);
   std::vector<thread_roots> threads;
   for (std::uint32_t i = 0, first = 0; i < list.all.size(); first = i) {
@@ -172,6 +200,17 @@ bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::
   }
   const bool generates = std::any_of(passes.begin(), passes.end(),
                                      [&](const auto& pass) { return tree.generate[pass.first] != none; });
+  const bool stepped = std::any_of(list.all.begin(), list.all.end(), [&](const annotation& a) {
+    return list.means(a).form == mark_form::profiler_step;
+  });
+  std::unordered_set<std::uint32_t> steps;
+  const bool several = !std::all_of(passes.begin(), passes.end(), [&](const auto& pass) {
+    return tree.step[pass.first] == none || steps.insert(tree.step[pass.first]).second;
+  });
+  if (stepped && !generates && !several) {
+    return false;
+  }
+  find_clipped(list, frame_ends);
   // One annotation around each call of the model, all of one name: what the program calls a pass.
   std::unordered_set<std::uint32_t> around;
   const std::uint32_t label = list.all[tree.top[passes.front().first]].label;
@@ -201,7 +240,7 @@ bool infer_from_modules(trace& t, annotation_list& list, const std::vector<std::
   for (const auto& [model, end] : passes) {
     const annotation& a = list.all[model];
     const std::uint32_t generate = tree.generate[model];
-    const bool first = generate != none && generate != last;
+    const bool first = generate != none && generate != last && !list.all[generate].clipped;
     last = generate;
     t.inferred_prefills += first ? 1U : 0U;
     all.push_back({a.begin, end, generate == none ? forward : first ? prefill : decode, a.thread});

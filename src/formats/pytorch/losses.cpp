@@ -32,6 +32,8 @@ std::string_view text(lost what) noexcept {
       return "events without a valid name: named \"(unnamed)\"";
     case lost::invalid_correlation:
       return "invalid correlation ids: taken as none";
+    case lost::shared_correlation:
+      return "activities whose correlation id calls of several processes have: joined to none";
     case lost::invalid_shape:
       return "kernels with an invalid grid, block or resources: taken as unknown";
     case lost::invalid_bytes:
@@ -80,6 +82,10 @@ std::string_view text(lost what) noexcept {
       return "operators beyond 4e18 FLOPs or bytes in all: their work is left out";
     case lost::untold_work:
       return "operators whose work depends on more than shapes (sequences in a cache, experts): not counted";
+    case lost::invalid_flow:
+      return "flow events with an invalid id, time or stream: left out";
+    case lost::many_flows:
+      return "flow events beyond 1048576 that tell more than other events: left out";
     case lost::own_late:
       return "what varve wrote of its trace stands after the events: read as a trace of the PyTorch profiler";
     case lost::own_version:

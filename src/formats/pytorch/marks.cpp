@@ -85,11 +85,12 @@ mark read_mark(std::string_view text, bool is_module) {
   if (auto layer = read_dictionary(text)) {
     return *std::move(layer);
   }
-  return {std::string{names_generate(text) ? generate_name : text},
+  const bool generates = names_generate(text);
+  return {std::string{generates ? generate_name : text},
           no_index,
           range_kind::op,
           {},
-          mark_form::plain};
+          generates ? mark_form::generate_frame : mark_form::plain};
 }
 
 }  // namespace pytorch

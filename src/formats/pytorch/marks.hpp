@@ -21,6 +21,7 @@ namespace pytorch {
 enum class mark_form : std::uint8_t {
   plain,
   module_call,
+  generate_frame,  ///< of generate() of transformers
   engine_pass,
   profiler_step,   ///< of torch.profiler: a pass where nothing else is
   unknown_vllm,    ///< looks like a pass of this engine, but is not understood

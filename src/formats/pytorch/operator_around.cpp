@@ -28,6 +28,17 @@ std::uint32_t operator_around(const operator_columns& o, std::uint16_t thread, t
   return around;
 }
 
+std::uint32_t operation_around(const trace& t, std::uint16_t thread, time_ns at) {
+  constexpr std::size_t most_climbed = 64;  // annotations inside the operator
+  std::uint32_t op = operator_around(t.operators, thread, at);
+  for (std::size_t n = 0; op != none && n < most_climbed; op = t.operators.parent[op], ++n) {
+    if (t.operator_kinds[t.operators.kind[op]].source == operator_source::operation) {
+      return op;
+    }
+  }
+  return none;
+}
+
 }  // namespace pytorch
 }  // namespace v0
 }  // namespace varve

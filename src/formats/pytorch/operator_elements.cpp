@@ -73,6 +73,50 @@ std::optional<terms> unary(const inputs& in) {
   return is_tensor(in[0]) ? std::optional{terms{elements(in[0]), 0, 0, size_of(in[0]) * 2}} : std::nullopt;
 }
 
+/// The result is of truth values too.
+std::optional<terms> logical_not(const inputs& in) {
+  return is_tensor(in[0]) ? std::optional{terms{0, 0, 0, size_of(in[0]) + elements(in[0])}} : std::nullopt;
+}
+
+/// `Of` without its FLOPs: what it does to whole numbers are none.
+template <formula Of>
+std::optional<terms> no_flops(const inputs& in) {
+  auto out = Of(in);
+  if (out) {
+    out->flops = 0;
+  }
+  return out;
+}
+
+/// Three tensors, or numbers, with a result of elements of `size` bytes. `flops` are each element's.
+std::optional<terms> ternary(const inputs& in, amount size, std::int64_t flops) {
+  amount count{1};
+  for (std::size_t i = 1; i <= std::max({in[0].sizes.size(), in[1].sizes.size(), in[2].sizes.size()}); ++i) {
+    const auto two = common_size(in[0].sizes, in[1].sizes, i);
+    const auto all = two ? common_size(std::vector<std::int64_t>(i, *two), in[2].sizes, i) : std::nullopt;
+    if (!all) {
+      return std::nullopt;
+    }
+    count = count * *all;
+  }
+  return terms{count * flops, 0, 0, size_of(in[0]) + size_of(in[1]) + size_of(in[2]) + count * size};
+}
+
+/// Truth values, and the two tensors that they choose from.
+std::optional<terms> where(const inputs& in) {
+  const element_type* const type = wider(in[1], in[2]);
+  return type != nullptr ? ternary(in, type->size, 0) : std::nullopt;
+}
+
+/// A tensor, truth values, and a number.
+std::optional<terms> masked_fill(const inputs& in) { return ternary(in, element_size(in[0]), 0); }
+
+/// a + value · b · c, or b ÷ c.
+std::optional<terms> multiply_add(const inputs& in) { return ternary(in, element_size(in[0]), 2); }
+
+/// a + w · (b − a).
+std::optional<terms> interpolation(const inputs& in) { return ternary(in, element_size(in[0]), 3); }
+
 /// All of it is read; what the result takes is left out.
 std::optional<terms> reduction(const inputs& in) {
   return is_tensor(in[0]) ? std::optional{terms{elements(in[0]), 0, 0, size_of(in[0])}} : std::nullopt;
@@ -80,6 +124,12 @@ std::optional<terms> reduction(const inputs& in) {
 
 constexpr std::string_view binaries[] = {"add",     "sub",     "rsub", "mul",       "div",  "pow",
                                          "maximum", "minimum", "fmod", "remainder", "atan2"};
+constexpr std::string_view bitwise[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+                                        "bitwise_right_shift"};
+constexpr known_operator others[] = {
+    {"logical_not", logical_not}, {"bitwise_not", no_flops<unary>}, {"where", where},
+    {"masked_fill", masked_fill}, {"addcmul", multiply_add},        {"addcdiv", multiply_add},
+    {"lerp", interpolation}};
 constexpr std::string_view comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or"};
 constexpr std::string_view unaries[] = {
     "relu",      "gelu",      "silu",       "sigmoid", "tanh",       "neg",      "rsqrt",
@@ -103,7 +153,11 @@ formula element_wise_formula(std::string_view name) noexcept {
   name.remove_prefix(aten.size());
   const bool in_place = !name.empty() && name.back() == '_';
   name.remove_suffix(in_place ? 1 : 0);
+  if (const known_operator* const other = find(name, others)) {
+    return other->of;
+  }
   return is_in(name, binaries)      ? (in_place ? binary_in_place : binary)
+         : is_in(name, bitwise)     ? (in_place ? no_flops<binary_in_place> : no_flops<binary>)
          : is_in(name, comparisons) ? comparison
          : is_in(name, unaries)     ? unary
          : is_in(name, reductions)  ? reduction

@@ -122,6 +122,33 @@ void operators::add_memory(const event& e, time_ns at, loss_counts& losses) {
   memory_.push_back({at, bytes.value, *device != 0 && *device != 2 && *device != 5});
 }
 
+void operators::tell_apart(const trace& t, const std::vector<std::uint32_t>& of_thread,
+                           const std::vector<std::uint32_t>& of_activity) {
+  const auto of = [](const std::vector<std::uint32_t>& processes, std::size_t i) {
+    return i < processes.size() ? processes[i] : 0;
+  };
+  constexpr std::uint64_t limit = std::uint64_t{1} << 40U;  // ids from here on join nothing
+  std::uint64_t span = 1;
+  for (const operation& o : all_) {
+    span = o.external < limit ? std::max(span, o.external + 1) : span;
+    if (o.sequence != none) {  // so does autograd number
+      sequences_[o.sequence].number ^= std::uint64_t{of(of_thread, o.thread)} << 40U;
+    }
+  }
+  const auto move = [&](std::uint64_t& id, std::uint32_t process) {
+    id = id == 0 || id >= span ? 0 : id + process * span;
+  };
+  for (operation& o : all_) {
+    move(o.external, of(of_thread, o.thread));
+  }
+  for (std::size_t c = 0; c < of_call_.size(); ++c) {
+    move(of_call_[c], of(of_thread, t.calls.thread[c]));
+  }
+  for (std::size_t a = 0; a < of_activity_.size(); ++a) {
+    move(of_activity_[a], of(of_activity, a));
+  }
+}
+
 void operators::write(trace& t, time_ns shift) {
   if (count_ == 0) {
     t.operator_kinds.clear();

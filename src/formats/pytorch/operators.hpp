@@ -43,6 +43,11 @@ class operators {
   void add_activity(std::size_t index, const event& e);
   void add_memory(const event& e, time_ns at, loss_counts& losses);
 
+  /// Where a trace holds several processes, which number operators alike: by thread and by activity which
+  /// one it is of.
+  void tell_apart(const trace& t, const std::vector<std::uint32_t>& of_thread,
+                  const std::vector<std::uint32_t>& of_activity);
+
   /// Moves all into `t`, times moved by `shift`, once its calls and activities are there: nests operators,
   /// and joins calls and activities to them. Without any operator nothing is kept.
   void write(trace& t, time_ns shift);

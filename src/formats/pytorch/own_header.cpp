@@ -123,13 +123,15 @@ void own_reader::read_run(std::string_view header) {
       call_operators_ = value == "true";
     } else if (key == "operators of activities") {
       activity_operators_ = value == "true";
+    } else if (key == "ranges of activities") {
+      activity_ranges_ = value == "true";
     }
   });
   std::vector<std::uint64_t> counts;
   own::each_element(member(header, "elsewhere"),
                     [&](std::string_view count) { counts.push_back(number_of<std::uint64_t>(count, 0)); });
-  counts.resize(4);
-  t.elsewhere = {counts[0], counts[1], counts[2], counts[3]};
+  counts.resize(6);
+  t.elsewhere = {counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]};
 }
 
 void own_reader::read_rows(std::string_view header) {

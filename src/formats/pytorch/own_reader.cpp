@@ -254,6 +254,7 @@ void own_reader::add_activity(const event& e) {
            : e.kind == category::set ? activity_kind::set
                                      : activity_kind::kernel;
   std::uint32_t operation = none;
+  std::uint32_t range = none;
   std::string_view begin;
   std::string_view end;
   std::string_view stream;
@@ -268,6 +269,8 @@ void own_reader::add_activity(const event& e) {
       a.node = number_of(value, none);
     } else if (key == "operator") {
       operation = reference(value, operators_);
+    } else if (key == "range") {
+      range = reference(value, ranges_);
     } else if (key == "static shared memory") {
       static_memory = value;
     } else if (key == "collective") {
@@ -308,6 +311,9 @@ void own_reader::add_activity(const event& e) {
   trace_.add_activity(a);
   if (activity_operators_) {
     trace_.operator_of_activity.push_back(operation);
+  }
+  if (activity_ranges_) {
+    trace_.range_of_activity.push_back(range);
   }
 }
 

@@ -93,6 +93,7 @@ class own_reader {
   bool call_names_ = false;
   bool call_operators_ = false;
   bool activity_operators_ = false;
+  bool activity_ranges_ = false;
   numbering ranges_;
   numbering operators_;
   std::vector<request_link> requests_;                                                  // by the file's ids

@@ -39,6 +39,11 @@ void blank_mark(input::buffer& text) noexcept {
       input::fail(path,
                   "is JSON but no PyTorch profiler trace: it has no list of \"traceEvents\"; export one with "
                   "torch.profiler's export_chrome_trace()");
+    case refusal::no_category:
+      input::fail(path,
+                  "holds only events without a category (\"cat\"), as the legacy profiler's "
+                  "EventList.export_chrome_trace() writes them: what ran where can't be told; record with "
+                  "torch.profiler.profile and call its export_chrome_trace()");
     case refusal::too_long:
       input::fail(path, "holds 4 GiB or more of JSON, beyond what can be parsed; record fewer steps");
     case refusal::damaged:

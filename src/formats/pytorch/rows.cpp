@@ -101,6 +101,7 @@ bool builder::add_by_row(event e) {
     return true;
   }
   if (where.kind != row_kind::host || e.correlation.empty()) {
+    uncategorised_ |= where.kind == row_kind::unknown && !e.begin.empty();
     losses_.add(lost::unknown_row, !e.correlation.empty() && process == process_names_.end() ? 1 : 0);
     return false;
   }

@@ -349,6 +349,9 @@ void event_writer::write_activities() {
       out_.key("label").raw(w_.path(label));  // for who looks at it
     }
     linked("operator", t_.operator_of_activity, i);
+    if (i < t_.range_of_activity.size()) {
+      reference("range", t_.range_of_activity[i], t_.ranges.size());
+    }
     for (; next != collectives.end() && t_.collectives[*next].activity <= i; ++next) {
       const collective& c = t_.collectives[*next];
       if (c.activity == i && (next == collectives.begin() || t_.collectives[*(next - 1)].activity != i)) {

@@ -67,9 +67,11 @@ void write_run(json_writer& out, const written& w) {
   flag("call names", !t.call_names.empty());
   flag("operators of calls", !t.operator_of_call.empty());
   flag("operators of activities", !t.operator_of_activity.empty());
+  flag("ranges of activities", !t.range_of_activity.empty());
   out.key("elsewhere").raw("[").number(t.elsewhere.by_operator);
   out.next().number(t.elsewhere.by_forward).next().number(t.elsewhere.backward);
-  out.next().number(t.elsewhere.by_pass).raw("]");
+  out.next().number(t.elsewhere.by_pass).next().number(t.elsewhere.activities_by_operator);
+  out.next().number(t.elsewhere.activities_by_flow).raw("]");
 }
 
 void write_tables(json_writer& out, written& w) {

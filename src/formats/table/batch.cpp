@@ -25,7 +25,7 @@ std::string_view take_digits(std::string_view& text) noexcept {
   return digits;
 }
 
-std::string counted(std::string_view n, std::string_view what) {
+std::string with_noun(std::string_view n, std::string_view what) {
   return std::string{n}.append(" ").append(what).append(n == "1" ? "" : "s");
 }
 
@@ -36,10 +36,10 @@ std::string side(std::string_view text) {
     return "";
   }
   if (text.empty()) {
-    return counted(first, "sequence");
+    return with_noun(first, "sequence");
   }
   if (text == " tokens") {
-    return counted(first, "token");
+    return with_noun(first, "token");
   }
   const bool same = drop(text, "×");
   if (!same && !drop(text, " (")) {
@@ -49,8 +49,8 @@ std::string side(std::string_view text) {
   if (tokens.empty() || text != (same ? "" : " tokens)")) {
     return "";
   }
-  return same ? std::string{first} + " × " + counted(tokens, "token")
-              : counted(first, "sequence") + ", " + counted(tokens, "token");
+  return same ? std::string{first} + " × " + with_noun(tokens, "token")
+              : with_noun(first, "sequence") + ", " + with_noun(tokens, "token");
 }
 
 }  // namespace

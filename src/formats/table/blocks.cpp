@@ -35,6 +35,23 @@ struct siblings {
   std::vector<std::size_t> rows;
 };
 
+/// Blocks of one label by the rows that they stand below.
+struct standing {
+  std::map<std::uint32_t, std::int64_t> blocks;  ///< below each parent
+  bool graphs = true;                            ///< whether all parents are replayed graphs
+
+  /// "24", "up to 24".
+  [[nodiscard]] std::string most() const {
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto [least, largest] = std::minmax_element(blocks.begin(), blocks.end(), fewer);
+    return (least->second < largest->second ? "up to " : "") + count(largest->second);
+  }
+  [[nodiscard]] std::string where() const {
+    const auto n = static_cast<std::int64_t>(blocks.size());
+    return n > 1 ? " in each of " + counted(n, graphs ? "graph" : "place") : "";
+  }
+};
+
 blocks find(const std::vector<row>& rows, const std::vector<siblings>& groups, double whole,
             bool only_layers) {
   std::map<std::size_t, double> time;  // by level
@@ -98,9 +115,9 @@ blocks find_blocks(const std::vector<row>& rows, const std::vector<std::size_t>&
 
 std::vector<std::string> describe(const blocks& found, const std::vector<row>& rows, double whole) {
   struct sum {
-    std::int64_t rows = 0;
     double calls = 0;
     double time = 0;
+    standing stand;
   };
   constexpr std::size_t most_kinds = 3;
   constexpr std::size_t most_parts = 6;
@@ -108,9 +125,9 @@ std::vector<std::string> describe(const blocks& found, const std::vector<row>& r
   using sums = std::map<std::string_view, sum>;
   const auto add = [](sums& to, const row& r) {
     sum& s = to[r.label];
-    ++s.rows;
     s.calls += static_cast<double>(r.inclusive.calls);
     s.time += gpu_time(r);
+    return &s.stand;
   };
   const auto by_time = [](const sums& from) {
     std::vector<std::pair<std::string_view, sum>> order(from.begin(), from.end());
@@ -121,7 +138,9 @@ std::vector<std::string> describe(const blocks& found, const std::vector<row>& r
   sums kinds;
   double together = 0;
   for (const std::size_t i : found.rows) {
-    add(kinds, rows[i]);
+    standing& stand = *add(kinds, rows[i]);
+    ++stand.blocks[rows[i].parent];
+    stand.graphs = stand.graphs && rows[i].parent < i && is_graph(rows[rows[i].parent]);
     together += gpu_time(rows[i]);
   }
   sums parts;
@@ -136,7 +155,8 @@ std::vector<std::string> describe(const blocks& found, const std::vector<row>& r
       break;
     }
     const std::string each = s.calls > 0 ? " of " + duration(s.time / s.calls) : "";
-    out.push_back(count(s.rows) + " × " + printable(label) + each + ", " + percent(s.time, whole) + " %");
+    out.push_back(s.stand.most() + " × " + printable(label) + each + s.stand.where() + ", " +
+                  percent(s.time, whole) + " %");
   }
   const std::size_t heads = out.size();
   for (const auto& [label, s] : by_time(parts)) {

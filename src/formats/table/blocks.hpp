@@ -23,8 +23,9 @@ struct blocks {
 /// kernels that are told by their place in a graph are no blocks.
 blocks find_blocks(const std::vector<row>& rows, const std::vector<std::size_t>& members);
 
-/// How many blocks there are, their share of `whole`, and what parts share their time: "24 × DecoderLayer of
-/// 1.32 ms, 98.5 %", "in them Attention 49.1 %", "MLP 25.4 %".
+/// How many blocks there are below one row, their share of `whole`, and what parts share their time: "24 ×
+/// DecoderLayer of 1.32 ms, 98.5 %" or "24 × DecoderLayer of 1.32 ms in each of 2 graphs, 98.5 %", "in them
+/// Attention 49.1 %", "MLP 25.4 %".
 std::vector<std::string> describe(const blocks& found, const std::vector<row>& rows, double whole);
 
 }  // namespace varve::table

@@ -69,7 +69,7 @@ std::string collectives(const report& r, const style& s) {
   }
   std::string out = g.table(rows, s, longest_name);
   if (order.size() < all) {
-    out += s.dim("… " + count(static_cast<std::int64_t>(all - order.size())) + " more collectives") + '\n';
+    out += s.dim("… " + counted(static_cast<std::int64_t>(all - order.size()), "more collective")) + '\n';
   }
   return out + '\n';
 }

@@ -194,7 +194,7 @@ std::string operators(const report& r, const table_options& options, const style
   std::string out =
       g.table(rows, s, options.by_shape ? longest_shapes : longest_name, options.by_shape ? 45 : 35);
   if (lines.size() < before) {
-    out += s.dim("… " + count(static_cast<std::int64_t>(before - lines.size())) + " more rows") + '\n';
+    out += s.dim("… " + counted(static_cast<std::int64_t>(before - lines.size()), "more row")) + '\n';
   }
   return out + (options.header ? totals_of(r, all, s) : "") + '\n';
 }

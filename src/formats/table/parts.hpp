@@ -31,6 +31,12 @@ std::string key_name(const report& r, std::string_view phase, std::string_view m
 /// What is worth knowing of one phase before its rows.
 std::string phase_head(const report& r, const phase_row& p, const style& s);
 
+/// Whether a steady view set these passes apart.
+bool is_ramp(const report& r, const phase_row& p) noexcept;
+
+/// All that a steady view says of ramps: a line each. Empty where it has none.
+std::string ramps(const report& r, const style& s);
+
 inline constexpr std::size_t indent = 2;
 inline constexpr std::size_t label_width = 9;
 inline constexpr std::size_t text_column = indent + label_width;

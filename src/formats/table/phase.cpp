@@ -107,21 +107,43 @@ std::vector<std::string> repeated(const report& r, const phase_row& p) {
   return describe(find_blocks(r.layers, members), r.layers, static_cast<double>(p.total.gpu_time));
 }
 
+/// "decode · 47 passes · 188 tokens · 340 tokens/s".
+std::vector<std::string> name_and_passes(const report& r, const phase_row& p, const style& s) {
+  const double tokens = token_sum(p);
+  std::vector<std::string> first{heading(key_name(r, p.phase, p.model, p.device, p.batch), s)};
+  first.push_back(r.quality.implicit_pass ? "taken as one pass" : counted(p.passes, "pass", "passes"));
+  if (tokens > 0) {
+    first.push_back(count(tokens) + (tokens == 1 ? " token" : " tokens"));
+    if (p.wall > 0) {
+      first.push_back(number(tokens / static_cast<double>(p.wall) * 1e9) + " tokens/s");
+    }
+  }
+  return first;
+}
+
 }  // namespace
+
+bool is_ramp(const report& r, const phase_row& p) noexcept {
+  return r.quality.steady && std::string_view{p.phase}.ends_with(" (ramp)");
+}
+
+std::string ramps(const report& r, const style& s) {
+  std::string out;
+  for (const phase_row& p : r.phases) {
+    if (is_ramp(r, p)) {
+      std::vector<std::string> pieces = name_and_passes(r, p, s);
+      pieces.push_back("wall " + duration(p.wall));
+      pieces.push_back("GPU busy " + duration(busy_sum(p.partition)));
+      out += flow(pieces, " · ", indent, s.text_width()) + '\n';
+    }
+  }
+  return out.empty() ? out : out + '\n';
+}
 
 std::string phase_head(const report& r, const phase_row& p, const style& s) {
   const auto wall = static_cast<double>(p.wall);
   const double tokens = token_sum(p);
-  std::vector<std::string> first{heading(key_name(r, p.phase, p.model, p.device, p.batch), s)};
-  first.push_back(r.quality.implicit_pass ? "taken as one pass"
-                                          : count(p.passes) + (p.passes == 1 ? " pass" : " passes"));
-  if (tokens > 0) {
-    first.push_back(count(tokens) + " tokens");
-    if (p.wall > 0) {
-      first.push_back(number(tokens / wall * 1e9) + " tokens/s");
-    }
-  }
-  std::string out = flow(first, " · ", indent, s.text_width()) + '\n';
+  std::string out = flow(name_and_passes(r, p, s), " · ", indent, s.text_width()) + '\n';
 
   std::vector<std::string> step;
   if (p.step.count > 1) {
@@ -164,7 +186,7 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
 
   if (p.total.launches > 0) {
     const auto launches = static_cast<double>(p.total.launches);
-    std::vector<std::string> launch{count(p.total.launches) + " launches"};
+    std::vector<std::string> launch{counted(p.total.launches, "launch", "launches")};
     if (p.passes > 1) {
       launch.push_back(number(launches / static_cast<double>(p.passes)) + " a pass");
     }

@@ -95,9 +95,8 @@ std::string requests(const report& r, const table_options& options, const style&
   }
   std::string out = g.table(rows, s, longest_name);
   if (rows.size() < r.requests.size()) {
-    out +=
-        s.dim("… " + count(static_cast<std::int64_t>(r.requests.size() - rows.size())) + " more requests") +
-        '\n';
+    out += s.dim("… " + counted(static_cast<std::int64_t>(r.requests.size() - rows.size()), "more request")) +
+           '\n';
   }
   return out + '\n';
 }
@@ -128,6 +127,7 @@ std::string phases(const report& r, const table_options& options, const style& s
   std::stable_sort(order.begin(), order.end(), [&](const phase_row* a, const phase_row* b) {
     return value_of(*a, options.sort) > value_of(*b, options.sort);
   });
+  std::stable_partition(order.begin(), order.end(), [&](const phase_row* p) { return !is_ramp(r, *p); });
   if (order.empty()) {
     return "  (no phases)\n\n" + requests(r, options, s);
   }
@@ -143,12 +143,12 @@ std::string phases(const report& r, const table_options& options, const style& s
   }
   std::string out = g.table(rows, s, longest_name);
   if (order.size() < all) {
-    out += s.dim("… " + count(static_cast<std::int64_t>(all - order.size())) + " more rows") + '\n';
+    out += s.dim("… " + counted(static_cast<std::int64_t>(all - order.size()), "more row")) + '\n';
   }
   out += '\n';
   if (options.header) {
     for (const phase_row* p : order) {
-      out += phase_head(r, *p, s) + '\n';
+      out += is_ramp(r, *p) ? "" : phase_head(r, *p, s) + '\n';
     }
     out += whole_trace(r, s);
   }

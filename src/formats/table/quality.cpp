@@ -56,26 +56,34 @@ void attribution(const report_quality& q, sentences& out) {
     out.say((q.attributed < 1 ? share + " of the" : "All") + " GPU time belongs to a layer.");
   }
   if (q.unmatched > 0) {
-    std::string some = count(q.unmatched) + " of " + count(q.activities) + " activities";
+    std::string some = count(q.unmatched) + " of " + counted(q.activities, "activity", "activities");
     if (q.unmatched_kernels > 0 && q.unmatched_kernels < q.unmatched) {
-      some =
-          count(q.unmatched_kernels) + (q.unmatched_kernels == 1 ? " kernel (" : " kernels (") + some + ')';
+      some = counted(q.unmatched_kernels, "kernel") + " (" + some + ')';
     }
-    out.warn(some +
-             " had no launch in the window: launched before it, or the record is missing. Their layer is "
-             "unknown, and idle time before them counts as unrecorded. Begin to record earlier, or wait for "
-             "the GPU before you do.");
+    // A report may come from a file with any numbers in it.
+    const std::int64_t most = q.unmatched;
+    const std::int64_t by_flow = std::clamp<std::int64_t>(q.activities_by_flow, 0, most);
+    const std::int64_t unknown =
+        most - by_flow - std::clamp<std::int64_t>(q.activities_by_operator, 0, most - by_flow);
+    const std::string layer = unknown == 0      ? "Operators or flows tell their layer"
+                              : unknown == most ? "Their layer is unknown"
+                                                : "The layer of " + count(unknown) + " is unknown";
+    out.warn(some + " had no launch in the window: launched before it, or the record is missing. " + layer +
+             ", and idle time before them counts as unrecorded. Begin to record earlier, or wait for the GPU "
+             "before you do.");
   }
 }
 
 void inference(const report_quality& q, sentences& out) {
   if (q.inferred_passes == pass_inference::module_calls) {
     out.say(
-        "No passes are marked. They are inferred from the calls of the outermost module: where one begins "
+        "No passes of the model are marked. They are inferred from the calls of the outermost module: where "
+        "one begins "
         "and ends is a guess (--phase-rule names others).");
   } else if (q.inferred_passes == pass_inference::repeated_annotations) {
     out.say(
-        "No passes are marked. They are inferred: an annotation that repeats and holds most launches is "
+        "No passes of the model are marked. They are inferred: an annotation that repeats and holds most "
+        "launches is "
         "taken as one (--phase-rule names others).");
   }
   if (q.inferred_prefills > 0) {
@@ -84,7 +92,7 @@ void inference(const report_quality& q, sentences& out) {
         "decode.");
   }
   if (q.steady && q.ramp_passes > 0) {
-    out.say("Steady view: " + count(q.ramp_passes) + (q.ramp_passes == 1 ? " pass is" : " passes are") +
+    out.say("Steady view: " + counted(q.ramp_passes, "pass is", "passes are") +
             " apart as \"(ramp)\": of another batch than most of their kind, or the first after a change.");
   }
   if (q.steady) {
@@ -98,7 +106,7 @@ void inference(const report_quality& q, sentences& out) {
   }
 }
 
-/// Calls whose range was found on another thread, and how sure that is.
+/// What has its range from something else than its thread or its call, and how sure that is.
 void elsewhere(const report_quality& q, sentences& out) {
   const auto say = [&](std::int64_t n, std::string_view one, std::string_view many) {
     if (n != 0) {
@@ -114,6 +122,10 @@ void elsewhere(const report_quality& q, sentences& out) {
   say(q.calls_by_pass,
       "call on a thread without ranges counts for the pass that was open on another one: an inference.",
       "calls on threads without ranges count for the pass that was open on another one: an inference.");
+  say(q.activities_by_operator, "activity without a launch counts for the range around its operator.",
+      "activities without a launch count for the ranges around their operators.");
+  say(q.activities_by_flow, "activity without a launch counts for the range that a flow event leads from.",
+      "activities without a launch count for the ranges that flow events lead from.");
 }
 
 void damage(const report_quality& q, sentences& out) {

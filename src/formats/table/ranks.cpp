@@ -29,12 +29,51 @@ constexpr std::size_t longest_name = 60;
 /// One time of each rank, where it has it.
 struct times {
   std::string name;
+  bool waits = false;  ///< of work in which a rank waits for others, or idles: the longest is no slow rank's
   std::vector<std::optional<double>> of_rank;
 };
 
-std::string rank_name(const report& r) { return "rank " + std::to_string(r.rank); }
+struct member {
+  const report* of = nullptr;
+  std::string name;  ///< "rank 1", with its file where another report is of the same rank
+};
 
-std::string devices(const std::vector<const report*>& ranks, const style& s) {
+using members = std::vector<member>;
+
+/// The file's own name; a source goes on with " (rank 1 of 2, backend nccl)".
+std::string file_of(const report& r) {
+  const std::string path = r.source.substr(0, r.source.rfind(" (rank "));
+  return printable(path.substr(path.find_last_of('/') + 1));
+}
+
+/// Reports of ranks by rank.
+members members_of(const std::vector<report>& reports) {
+  members out;
+  std::map<std::int32_t, int> of_rank;
+  std::map<std::pair<std::int32_t, std::string>, int> of_file;
+  for (const report& r : reports) {
+    if (r.rank >= 0) {
+      out.push_back({&r, "rank " + std::to_string(r.rank)});
+      ++of_rank[r.rank];
+      ++of_file[{r.rank, file_of(r)}];
+    }
+  }
+  std::map<std::pair<std::int32_t, std::string>, int> seen;
+  for (member& m : out) {
+    if (of_rank[m.of->rank] > 1) {
+      const std::pair file{m.of->rank, file_of(*m.of)};
+      const std::string number = of_file[file] > 1 ? " no. " + std::to_string(++seen[file]) : "";
+      m.name += number + " (" + file.second + ')';
+    }
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const member& a, const member& b) { return a.of->rank < b.of->rank; });
+  return out;
+}
+
+bool same_rank(const member& a, const member& b) { return a.of->rank == b.of->rank; }
+
+std::string devices(const members& ranks, const style& s) {
   grid g{"rank",
          {{"wall", 90},
           {"GPU busy", 95},
@@ -47,7 +86,7 @@ std::string devices(const std::vector<const report*>& ranks, const style& s) {
           {"no pass", 50},
           {"wall ÷ busy", 80}}};
   std::vector<grid_row> rows;
-  for (const report* r : ranks) {
+  for (const auto& [r, name] : ranks) {
     for (const device_row& d : r->devices) {
       const wall_partition& p = d.partition;
       const double starved = starved_sum(p.starved);
@@ -56,7 +95,7 @@ std::string devices(const std::vector<const report*>& ranks, const style& s) {
                           static_cast<double>(p.unrecorded) + static_cast<double>(p.no_pass);
       const auto time = [](auto t) { return t != 0 ? duration(t) : std::string{}; };
       rows.push_back({"",
-                      rank_name(*r) + " · device " + std::to_string(d.device.id) +
+                      name + " · device " + std::to_string(d.device.id) +
                           (d.device.name.empty() ? "" : ", " + printable(d.device.name)),
                       {duration(wall), duration(busy), duration(p.compute), time(p.exposed_communication),
                        time(p.exposed_copy), time(starved), time(p.device_gap), time(p.unrecorded),
@@ -73,10 +112,10 @@ class times_table {
  public:
   explicit times_table(std::size_t ranks) : ranks_{ranks} {}
 
-  void add(const std::string& name, std::size_t rank, double time) {
+  void add(const std::string& name, std::size_t rank, double time, bool waits = false) {
     const auto [known, added] = places_.try_emplace(name, all_.size());
     if (added) {
-      all_.push_back({name, std::vector<std::optional<double>>(ranks_)});
+      all_.push_back({name, waits, std::vector<std::optional<double>>(ranks_)});
     }
     std::optional<double>& to = all_[known->second].of_rank[rank];
     to = to.value_or(0) + time;  // of several devices
@@ -97,23 +136,27 @@ double longest(const times& t) {
   return most;
 }
 
-std::vector<times> phase_times(const std::vector<const report*>& ranks, const table_options& options) {
+std::vector<times> phase_times(const members& ranks, const table_options& options) {
   times_table all{ranks.size()};
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    for (const phase_row& p : ranks[i]->phases) {
+    for (const phase_row& p : ranks[i].of->phases) {
       if (!options.filter.empty() && !holds(p.phase, options.filter)) {
         continue;
       }
       const std::string name = printable(p.phase + (p.model.empty() ? "" : " of " + p.model) +
                                          (p.batch.empty() ? "" : ", " + p.batch));
+      if (is_ramp(*ranks[i].of, p)) {
+        continue;
+      }
       // The step is the same seen from each of a rank's devices.
-      const bool first = p.device == ranks[i]->phases.front().device;
+      const bool first = p.device == ranks[i].of->phases.front().device;
       if (first) {
         all.add(name + ": step, mean", i, std::isnan(p.step.mean) ? 0 : p.step.mean);
       }
       all.add(name + ": GPU time", i, static_cast<double>(p.total.gpu_time));
-      all.add(name + ": exposed communication", i, static_cast<double>(p.partition.exposed_communication));
-      all.add(name + ": starved", i, starved_sum(p.partition.starved));
+      all.add(name + ": exposed communication", i, static_cast<double>(p.partition.exposed_communication),
+              true);
+      all.add(name + ": starved", i, starved_sum(p.partition.starved), true);
     }
   }
   return all.take();
@@ -123,12 +166,13 @@ const std::vector<row>& rows_of(const report& r, view by) {
   return by == view::kernel ? r.kernels : by == view::category ? r.categories : r.labels;
 }
 
-std::vector<times> row_times(const std::vector<const report*>& ranks, const table_options& options) {
+std::vector<times> row_times(const members& ranks, const table_options& options) {
   times_table all{ranks.size()};
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    for (const row& r : rows_of(*ranks[i], options.by)) {
+    for (const row& r : rows_of(*ranks[i].of, options.by)) {
       if (!r.path.empty() && (options.filter.empty() || holds(r.path, options.filter))) {
-        all.add(printable(r.path), i, static_cast<double>(r.inclusive.gpu_time));
+        all.add(printable(r.path), i, static_cast<double>(r.inclusive.gpu_time),
+                kernel_category(r.path) == "collective");
       }
     }
   }
@@ -140,8 +184,8 @@ std::vector<times> row_times(const std::vector<const report*>& ranks, const tabl
   return out;
 }
 
-/// Each rank's time, or of many ranks the fastest's, the median and the slowest's; then the spread.
-std::vector<std::string> cells_of(const times& t, const std::vector<const report*>& ranks) {
+/// Each rank's time, or of many ranks the least, the median and the most; then the spread.
+std::vector<std::string> cells_of(const times& t, const members& ranks) {
   std::vector<std::pair<double, std::size_t>> known;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (t.of_rank[i]) {
@@ -162,24 +206,64 @@ std::vector<std::string> cells_of(const times& t, const std::vector<const report
   }
   const bool spread = known.size() > 1 && known.front().first > 0;
   cells.push_back(spread ? number(known.back().first / known.front().first) : "");
-  cells.push_back(known.size() > 1 && known.back().first > known.front().first
-                      ? rank_name(*ranks[known.back().second])
+  cells.push_back(!t.waits && known.size() > 1 && known.back().first > known.front().first
+                      ? ranks[known.back().second].name
                       : "");
   return cells;
 }
 
-std::string side_by_side(const std::vector<const report*>& ranks, const table_options& options,
-                         const style& s) {
+/// Collectives end on all ranks together, so the rank that spends the least time in them came last and the
+/// others waited for it. Empty unless each rank is there once, and all made the same calls, among all of
+/// them, in clearly different times.
+std::string waited_for(const members& ranks, const style& s) {
+  struct sum {
+    std::int64_t calls = 0;
+    double time = 0;
+  };
+  constexpr double clearly = 1.1;
+  if (std::adjacent_find(ranks.begin(), ranks.end(), same_rank) != ranks.end()) {
+    return {};
+  }
+  std::vector<sum> sums;
+  for (const member& m : ranks) {
+    sum one;
+    for (const collective_row& c : m.of->collectives) {
+      if (c.ranks != 0 && c.ranks != std::ssize(ranks)) {
+        return {};  // others wait too, or not all of these
+      }
+      one.calls += c.calls;
+      one.time += static_cast<double>(c.gpu_time);
+    }
+    sums.push_back(one);
+  }
+  std::vector<sum> order = sums;
+  std::sort(order.begin(), order.end(), [](const sum& a, const sum& b) { return a.time < b.time; });
+  const bool same_calls =
+      std::all_of(sums.begin(), sums.end(), [&](const sum& one) { return one.calls == order[0].calls; });
+  if (order[0].calls <= 0 || !same_calls || order[0].time <= 0 || order[1].time < clearly * order[0].time) {
+    return {};
+  }
+  const auto last = static_cast<std::size_t>(
+      std::find_if(sums.begin(), sums.end(), [&](const sum& one) { return one.time == order[0].time; }) -
+      sums.begin());
+  return flow({"In collectives ranks wait for one another: " + ranks[last].name +
+               " spends the least time there, " + duration(order[0].time) + " against up to " +
+               duration(order.back().time) + ", so it comes last and the others wait for it."},
+              " ", 0, s.text_width()) +
+         "\n\n";
+}
+
+std::string side_by_side(const members& ranks, const table_options& options, const style& s) {
   std::vector<column> columns;
   if (ranks.size() <= most_columns) {
-    for (const report* r : ranks) {
-      columns.push_back({rank_name(*r), 50});
+    for (const member& m : ranks) {
+      columns.push_back({m.name, 50});
     }
   } else {
-    columns = {{"fastest", 60}, {"median", 50}, {"longest", 70}, {"ranks", 40}};
+    columns = {{"least", 60}, {"median", 50}, {"most", 70}, {"ranks", 40}};
   }
   columns.push_back({"max ÷ min", 90});
-  columns.push_back({"slowest", 80});
+  columns.push_back({"longest", 80});
   const auto as_rows = [&](const std::vector<times>& all, std::size_t most) {
     std::vector<grid_row> rows;
     for (const times& t : all) {
@@ -202,46 +286,44 @@ std::string side_by_side(const std::vector<const report*>& ranks, const table_op
     grid g{std::string{title}, columns};
     std::string out = g.table(rows, s, longest_name);
     if (rows.size() < all) {
-      out += s.dim("… " + count(static_cast<std::int64_t>(all - rows.size())) + " more rows") + '\n';
+      out += s.dim("… " + counted(static_cast<std::int64_t>(all - rows.size()), "more row")) + '\n';
     }
     return out + '\n';
   };
-  return section("phase", first, phases.size()) + section(options.by == view::kernel ? "GPU time of kernels"
-                                                          : options.by == view::category
-                                                              ? "GPU time of categories"
-                                                              : "GPU time of layers",
-                                                          second, others.size());
+  return section("phase", first, phases.size()) + waited_for(ranks, s) +
+         section(options.by == view::kernel     ? "GPU time of kernels"
+                 : options.by == view::category ? "GPU time of categories"
+                                                : "GPU time of layers",
+                 second, others.size());
 }
 
 }  // namespace
 
 std::string to_ranks_table(const std::vector<report>& reports, const table_options& options) {
-  std::vector<const report*> ranks;
-  for (const report& r : reports) {
-    if (r.rank >= 0) {
-      ranks.push_back(&r);
-    }
-  }
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [](const report* a, const report* b) { return a->rank < b->rank; });
-  if (ranks.size() < 2 || ranks.front()->rank == ranks.back()->rank) {
+  const members ranks = members_of(reports);
+  if (ranks.size() < 2 || ranks.front().of->rank == ranks.back().of->rank) {
     return {};
   }
+  const report& first = *ranks.front().of;
   const style s{options.colour, options.width > 0 ? static_cast<std::size_t>(options.width) : 0};
   std::vector<std::string> head{heading("Ranks side by side", s)};
-  head.push_back(
-      count(static_cast<std::int64_t>(ranks.size())) +
-      (ranks.front()->world_size > 0 ? " of " + count(std::int64_t{ranks.front()->world_size}) : ""));
-  const bool one_run = std::all_of(ranks.begin(), ranks.end(), [&](const report* r) {
-    return r->world_size == ranks.front()->world_size && r->backend == ranks.front()->backend;
+  members one_each = ranks;
+  one_each.erase(std::unique(one_each.begin(), one_each.end(), same_rank), one_each.end());
+  head.push_back(count(std::ssize(one_each)) +
+                 (first.world_size > 0 ? " of " + count(std::int64_t{first.world_size}) : ""));
+  const bool one_run = std::all_of(ranks.begin(), ranks.end(), [&](const member& m) {
+    return m.of->world_size == first.world_size && m.of->backend == first.backend;
   });
-  if (!ranks.front()->backend.empty() && one_run) {
-    head.push_back("backend " + printable(ranks.front()->backend));
+  if (!first.backend.empty() && one_run) {
+    head.push_back("backend " + printable(first.backend));
   }
   head.emplace_back("lengths of time on each rank's own clock");
   std::string out = flow(head, " · ", indent, s.text_width()) + '\n';
   if (!one_run) {
     out += s.warning("! ") + "Their numbers of ranks or their backends differ: they are not of one run.\n";
+  }
+  if (one_each.size() < ranks.size()) {
+    out += s.warning("! ") + "Some files are of the same rank.\n";
   }
   if (ranks.size() < reports.size()) {
     out += s.warning("! ") + count(static_cast<std::int64_t>(reports.size() - ranks.size())) +

@@ -84,12 +84,16 @@ bool called_again(const std::vector<section>& all) {
   });
 }
 
-std::vector<column_of_rows> host_columns(const std::vector<section>& all) {
+/// Labels hold one another: the sum of their shares means nothing.
+bool adds_up(const table_options& options) { return options.by != view::label; }
+
+std::vector<column_of_rows> host_columns(const table_options& options, const std::vector<section>& all) {
   return {
       {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
       {{"host time", 100, true}, [](const line& l) { return duration(l.source->inclusive.gpu_time); }},
       {{"%", 95, true}, [](const line& l) { return percent(l.share, 1); }},
-      {{"cum %", 40, true}, [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
+      {{"cum %", 40, adds_up(options)},
+       [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
       {{"avg", 80, called_again(all)},
        [](const line& l) {
          const measures& m = l.source->inclusive;
@@ -110,7 +114,8 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
       {{"calls", 75, true}, [](const line& l) { return some(l.source->inclusive.calls); }},
       {{"GPU time", 100, true}, [](const line& l) { return duration(l.source->inclusive.gpu_time); }},
       {{"%", 95, true}, [](const line& l) { return percent(l.share, 1); }},
-      {{"cum %", 40, true}, [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
+      {{"cum %", 40, adds_up(options)},
+       [](const line& l) { return l.running != 0 ? percent(l.running, 1) : ""; }},
       {{"kernel time", 30, differs},
        [](const line& l) { return some_time(l.source->inclusive.kernel_time); }},
       {{"avg", 80, again},
@@ -179,10 +184,27 @@ std::string left_out(const section& s, const table_options& options) {
   if (n == 0) {
     return {};
   }
-  return "… " + count(static_cast<std::int64_t>(n)) +
-         (s.cut != 0 ? (n == 1 ? " more row" : " more rows")
-                     : " rows under " + threshold(options.fold_below) + " %") +
-         ": " + percent(s.left_out, 1) + " %";
+  constexpr double printed = 0.0005;
+  const std::string where = s.in_shown < printed ? ""
+                            : s.left_out - s.in_shown < printed
+                                ? " (in the rows above)"
+                                : ", of which " + percent(s.in_shown, 1) + " % in the rows above";
+  return "… " + counted(static_cast<std::int64_t>(n), s.cut != 0 ? "more row" : "row") +
+         (s.cut != 0 ? "" : " under " + threshold(options.fold_below) + " %") + ": " +
+         percent(s.left_out, 1) + " %" + where;
+}
+
+/// Parts of blocks that are shown without them.
+std::string parts_left_out(const section& s, std::size_t width) {
+  if (s.cut != 0 || s.bare == 0) {
+    return {};
+  }
+  const std::string others =
+      s.bare_blocks == 1 ? "block" : counted(static_cast<std::int64_t>(s.bare_blocks), "block");
+  return flow({"… " + counted(static_cast<std::int64_t>(s.bare), "row") + " of the other " + others +
+                   " (in the rows above)",
+               "--fold 0 shows all"},
+              ": ", indent, width);
 }
 
 /// Rows below the levels shown, and how to see them.
@@ -191,8 +213,9 @@ std::string deeper_rows(const section& s, std::size_t width) {
     return {};
   }
   const std::string levels = "--depth " + std::to_string(s.levels + 1);
-  return flow({"… " + count(static_cast<std::int64_t>(s.deeper)) +
-                   (s.deeper == 1 ? " row lies deeper and counts" : " rows lie deeper and count") +
+  return flow({"… " +
+                   counted(static_cast<std::int64_t>(s.deeper), "row lies deeper and counts",
+                           "rows lie deeper and count") +
                    " for those above",
                levels + (s.deepest == s.levels + 1 ? " shows them" : " shows a level more, --depth 0 all")},
               ": ", indent, width);
@@ -222,8 +245,12 @@ row total_of(const phase_row& p) {
 }  // namespace
 
 std::string sections(const report& r, const table_options& options, const style& s) {
-  const std::vector<section> all = select(r, options);
-  const auto columns = s.host_only ? host_columns(all) : columns_of(options, all);
+  std::vector<section> all = select(r, options);
+  all.erase(
+      std::remove_if(all.begin(), all.end(),
+                     [&](const section& one) { return one.phase != nullptr && is_ramp(r, *one.phase); }),
+      all.end());
+  const auto columns = s.host_only ? host_columns(options, all) : columns_of(options, all);
   std::vector<column> heads;
   heads.reserve(columns.size());
   for (const column_of_rows& c : columns) {
@@ -272,7 +299,7 @@ std::string sections(const report& r, const table_options& options, const style&
     if (options.fold_below > 0 && !chosen(options) &&
         std::all_of(one.lines.begin(), one.lines.end(), ran_nothing)) {
       out += "  (nothing was launched and nothing ran in its " +
-             count(static_cast<std::int64_t>(one.lines.size())) + " rows)\n\n";
+             counted(static_cast<std::int64_t>(one.lines.size()), "row") + ")\n\n";
       continue;
     }
     out += g.head(s) + '\n' + g.rule(s) + '\n';
@@ -280,6 +307,9 @@ std::string sections(const report& r, const table_options& options, const style&
       out += g.print(rows[i][n], s) + '\n';
     }
     if (const std::string rest = left_out(one, options); !rest.empty()) {
+      out += s.dim(rest) + '\n';
+    }
+    if (const std::string rest = parts_left_out(one, s.text_width()); !rest.empty()) {
       out += s.dim(rest) + '\n';
     }
     if (const std::string rest = deeper_rows(one, s.text_width()); !rest.empty()) {
@@ -297,7 +327,7 @@ std::string sections(const report& r, const table_options& options, const style&
     }
     out += '\n';
   }
-  return out;
+  return out + ramps(r, s);
 }
 
 }  // namespace varve::table

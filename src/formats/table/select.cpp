@@ -23,6 +23,8 @@ namespace {
 /// would be one line that says nothing.
 constexpr double most_folded = 0.2;
 constexpr std::size_t always_shown = 10;
+/// Where blocks and their parts would take more lines, parts are shown of as many blocks.
+constexpr std::size_t most_lines_of_blocks = 200;
 constexpr std::size_t deepest = 24;
 
 using key = std::tuple<std::string_view, std::string_view, std::uint32_t, std::string_view>;
@@ -52,7 +54,9 @@ struct node {
   const row* source = nullptr;
   std::size_t parent = 0;             ///< position in the tree; the root is its own
   std::vector<std::size_t> children;  ///< in the order of the table
+  std::size_t group = 0;              ///< of a block and what is below it: see tree::group_of
   bool folded = false;
+  bool bare = false;  ///< left out below a block that is shown without its parts
   bool shown = false;
 };
 
@@ -60,8 +64,8 @@ struct node {
 class tree {
  public:
   /// Counts in `s` what lies deeper than its levels.
-  tree(const std::vector<row>& rows, const std::vector<std::size_t>& members, const row_test& wanted,
-       const table_options& options, section& s)
+  tree(const std::vector<row>& rows, const std::vector<std::size_t>& members, const blocks& found,
+       const row_test& wanted, const table_options& options, section& s)
       : options_{options} {
     struct place {
       std::size_t node = 0;  ///< of the row, or of its nearest ancestor here
@@ -87,7 +91,7 @@ class tree {
       }
       places.emplace(i, place{nodes_.size(), level});
       nodes_[parent.node].children.push_back(nodes_.size());
-      nodes_.push_back({&r, parent.node, {}, false, false});
+      nodes_.push_back({&r, parent.node, {}, group_of(i, parent.node, r.label, found), false, false, false});
     }
     for (node& n : nodes_) {
       std::stable_sort(n.children.begin(), n.children.end(),
@@ -105,17 +109,23 @@ class tree {
       std::for_each(nodes_.begin(), nodes_.end(), [](node& n) { n.folded = false; });
       s.folded = 0;
     }
+    if (!chosen(options_) && options_.fold_below > 0) {
+      bare_blocks(s);
+    }
     choose();
     const auto hidden = static_cast<std::size_t>(
         std::count_if(nodes_.begin() + 1, nodes_.end(), [](const node& n) { return !n.shown; }));
-    s.cut = hidden > s.folded ? hidden : 0;
-    double left_out = 0;
+    s.cut = hidden > s.folded + s.bare ? hidden : 0;
+    double outside = 0;
+    double inside = 0;
     for (std::size_t i = 1; i < nodes_.size(); ++i) {
-      if (!nodes_[i].shown && (nodes_[i].parent == 0 || nodes_[nodes_[i].parent].shown)) {
-        left_out += gpu_time(i);
+      const node& n = nodes_[i];
+      if (!n.shown && (n.folded || s.cut != 0) && (n.parent == 0 || nodes_[n.parent].shown)) {
+        (n.parent == 0 ? outside : inside) += gpu_time(i);
       }
     }
-    s.left_out = s.gpu_time > 0 ? left_out / s.gpu_time : 0;
+    s.left_out = s.gpu_time > 0 ? (outside + inside) / s.gpu_time : 0;
+    s.in_shown = s.gpu_time > 0 ? inside / s.gpu_time : 0;
     print(s, rows);
   }
 
@@ -128,7 +138,18 @@ class tree {
     return sort_value(*nodes_[a].source, options_.sort) > sort_value(*nodes_[b].source, options_.sort);
   }
 
-  /// Folds what is small in GPU time and, where the table is sorted by another sum, small in that too.
+  /// 0 outside blocks, 1 for blocks; rows below them have one number where the labels from their block down
+  /// are the same.
+  std::size_t group_of(std::size_t place, std::size_t parent, std::string_view label, const blocks& found) {
+    if (std::binary_search(found.rows.begin(), found.rows.end(), place)) {
+      return 1;
+    }
+    const std::size_t above = nodes_[parent].group;
+    return above == 0 ? 0 : groups_.try_emplace({above, label}, groups_.size() + 2).first->second;
+  }
+
+  /// Folds what is small in GPU time and, where the table is sorted by another sum, small in that too. What
+  /// is below blocks is small if it is in all of them together: of 80 blocks even attention has few percent.
   void fold(double whole) {
     const bool sum = options_.sort == sort_key::launches || options_.sort == sort_key::launch_time ||
                      options_.sort == sort_key::starved;
@@ -136,9 +157,22 @@ class tree {
     for (const std::size_t i : nodes_[0].children) {
       sorted_whole += sort_value(*nodes_[i].source, options_.sort);
     }
+    struct amount {
+      double time = 0;
+      double sorted = 0;
+    };
+    std::vector<amount> together_by_group(groups_.size() + 2);
+    const auto amount_of = [&](std::size_t i) {
+      return amount{gpu_time(i), sort_value(*nodes_[i].source, options_.sort)};
+    };
+    for (std::size_t i = 1; i < nodes_.size(); ++i) {
+      const amount own = amount_of(i);
+      together_by_group[nodes_[i].group].time += own.time;
+      together_by_group[nodes_[i].group].sorted += own.sorted;
+    }
     const auto small = [&](std::size_t i) {
-      return gpu_time(i) < options_.fold_below * whole &&
-             (!sum || sort_value(*nodes_[i].source, options_.sort) <= options_.fold_below * sorted_whole);
+      const amount a = nodes_[i].group > 1 ? together_by_group[nodes_[i].group] : amount_of(i);
+      return a.time < options_.fold_below * whole && (!sum || a.sorted <= options_.fold_below * sorted_whole);
     };
     for (std::size_t i = 0; i < nodes_.size(); ++i) {  // parents come first
       if (nodes_[i].folded) {
@@ -162,13 +196,39 @@ class tree {
     }
   }
 
+  /// Where blocks and their parts take too many lines, leaves the largest ones their parts.
+  void bare_blocks(section& s) {
+    std::vector<std::size_t> blocks;
+    std::size_t lines = 0;
+    for (std::size_t i = 1; i < nodes_.size(); ++i) {
+      lines += nodes_[i].group != 0 && !nodes_[i].folded ? 1U : 0U;
+      if (nodes_[i].group == 1 && !nodes_[i].folded) {
+        blocks.push_back(i);
+      }
+    }
+    if (lines <= most_lines_of_blocks || blocks.size() <= always_shown) {
+      return;
+    }
+    std::stable_sort(blocks.begin(), blocks.end(),
+                     [&](std::size_t a, std::size_t b) { return before(a, b); });
+    blocks.erase(blocks.begin(), blocks.begin() + always_shown);
+    std::sort(blocks.begin(), blocks.end());
+    s.bare_blocks = blocks.size();
+    for (std::size_t i = 1; i < nodes_.size(); ++i) {  // parents come first
+      node& n = nodes_[i];
+      n.bare =
+          !n.folded && (nodes_[n.parent].bare || std::binary_search(blocks.begin(), blocks.end(), n.parent));
+      s.bare += n.bare ? 1U : 0U;
+    }
+  }
+
   /// Shows what is not folded: all of it, or the `top` first ones whose parents are shown.
   void choose() {
     const auto later = [&](std::size_t a, std::size_t b) { return before(b, a) || (!before(a, b) && a > b); };
     std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> open{later};
     const auto offer = [&](std::size_t i) {
       for (const std::size_t child : nodes_[i].children) {
-        if (!nodes_[child].folded) {
+        if (!nodes_[child].folded && !nodes_[child].bare) {
           open.push(child);
         }
       }
@@ -248,13 +308,8 @@ class tree {
 
   const table_options& options_;
   std::vector<node> nodes_;
+  std::map<std::pair<std::size_t, std::string_view>, std::size_t> groups_;  ///< by the group above and label
 };
-
-/// Down to the parts of the blocks that the model repeats, or all.
-std::size_t levels_to_parts(const std::vector<row>& rows, const std::vector<std::size_t>& members) {
-  const std::size_t level = find_blocks(rows, members).level;
-  return level != 0 ? level + 1 : 0;
-}
 
 }  // namespace
 
@@ -287,10 +342,13 @@ std::vector<section> select(const report& r, const table_options& options) {
   const row_test wanted = wanted_rows(options);
   for (std::size_t i = 0; i < sections.size(); ++i) {
     section& s = sections[i];
-    if (options.by == view::layer) {
-      s.levels = options.depth ? *options.depth : chosen(options) ? 0 : levels_to_parts(rows, members[i]);
+    blocks found;
+    if (options.by == view::layer && !chosen(options)) {
+      found = find_blocks(rows, members[i]);
+      s.levels = found.level != 0 ? found.level + 1 : 0;  // down to their parts, or all
     }
-    tree t{rows, members[i], wanted, options, s};
+    s.levels = options.by == view::layer && options.depth ? *options.depth : s.levels;
+    tree t{rows, members[i], found, wanted, options, s};
     s.first = members[i].empty() ? nullptr : &rows[members[i].front()];
     t.fill(s, rows);
   }

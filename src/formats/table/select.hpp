@@ -29,12 +29,15 @@ struct section {
   const row* first = nullptr;        ///< any of its rows, for the key; null when it has none
   double gpu_time = 0;               ///< what shares are of
   std::vector<line> lines;
-  std::size_t folded = 0;   ///< rows left out for their small share
-  std::size_t cut = 0;      ///< rows left out by table_options::top, folded ones included
-  std::size_t levels = 0;   ///< of the tree that are shown; 0: all
-  std::size_t deeper = 0;   ///< rows that lie deeper and count for those above them
-  std::size_t deepest = 0;  ///< level of the deepest of them
-  double left_out = 0;      ///< share of the rows left out, each with those below it counted once
+  std::size_t folded = 0;       ///< rows left out for their small share
+  std::size_t cut = 0;          ///< rows left out by table_options::top, folded ones included
+  std::size_t levels = 0;       ///< of the tree that are shown; 0: all
+  std::size_t deeper = 0;       ///< rows that lie deeper and count for those above them
+  std::size_t deepest = 0;      ///< level of the deepest of them
+  double left_out = 0;          ///< share of the rows left out, each with those below it counted once
+  double in_shown = 0;          ///< of it, the share of those that stand below rows shown
+  std::size_t bare = 0;         ///< rows left out since their blocks would take too many lines
+  std::size_t bare_blocks = 0;  ///< blocks that hold them
 };
 
 /// One section a phase in the report's order, then one for each key that has no phase row.

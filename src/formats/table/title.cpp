@@ -76,7 +76,7 @@ std::string title(const report& r, const style& s) {
                        duration(d.gpu_span) + " from its first to its last event");
     }
     if (d.kernels > 0) {
-      pieces.push_back(count(d.kernels) + " kernels, " + duration(d.kernel_time) +
+      pieces.push_back(counted(d.kernels, "kernel") + ", " + duration(d.kernel_time) +
                        (d.kernel_time != d.kernel_union
                             ? " summed, " + duration(d.kernel_union) + " where overlap counts once"
                             : ""));
@@ -84,7 +84,9 @@ std::string title(const report& r, const style& s) {
     if (std::string text = streams(d); !text.empty()) {
       pieces.push_back(std::move(text));
     }
-    out += std::string(indent, ' ') + flow(pieces, " · ", 2 * indent, s.text_width()) + '\n';
+    if (pieces.size() > 1 || !d.device.name.empty()) {  // else it is there for what the host did
+      out += std::string(indent, ' ') + flow(pieces, " · ", 2 * indent, s.text_width()) + '\n';
+    }
   }
   if (const double inflation = r.inflation(); inflation > 0) {
     out += std::string(indent, ' ') + "the passes took " + number(inflation) + " × the " +
@@ -92,7 +94,7 @@ std::string title(const report& r, const style& s) {
   }
   if (!r.requests.empty()) {
     const auto n = static_cast<std::int64_t>(r.requests.size());
-    std::vector<std::string> pieces{count(n) + (n == 1 ? " request" : " requests")};
+    std::vector<std::string> pieces{counted(n, "request")};
     add_requests(pieces, r, "waited", &request_row::queue_wait);
     add_requests(pieces, r, "first token", &request_row::time_to_first_token);
     add_requests(pieces, r, "a token", &request_row::time_per_output_token);

@@ -94,6 +94,14 @@ std::string count(std::int64_t n) { return grouped(std::to_string(n)); }
 
 std::string count(double n) { return grouped(fixed(n, 0)); }
 
+std::string counted(std::int64_t n, std::string_view one, std::string_view many) {
+  std::string out = count(n) + ' ';
+  if (n == 1 || many.empty()) {
+    return out.append(one).append(n == 1 ? "" : "s");
+  }
+  return out.append(many);
+}
+
 std::string number(double value) {
   if (!std::isfinite(value)) {
     return "–";

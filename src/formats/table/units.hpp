@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace varve::table {
 
@@ -17,6 +18,9 @@ std::string duration(double ns);
 /// "12,345".
 std::string count(std::int64_t n);
 std::string count(double n);
+
+/// "1 launch", "1,234 launches": `many` where it is not `one` and an s.
+std::string counted(std::int64_t n, std::string_view one, std::string_view many = {});
 
 /// Three significant digits: "0.0512", "1.24", "12.3", "1,234"; "<0.001" for less than that.
 std::string number(double value);

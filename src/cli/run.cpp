@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cli/run.hpp"
+
+#include "cli/engine.hpp"
+#include "cli/output.hpp"
+#include "cli/report.hpp"
+#include "inject/variables.hpp"
+
+#include <varve/io.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace varve::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of our own that is gone at the end.
+class run_folder {
+ public:
+  run_folder() {
+    std::string name = (fs::temp_directory_path() / "varve-run-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw error{name + ": cannot be made: " + std::generic_category().message(errno)};
+    }
+    path_ = name;
+  }
+  run_folder(const run_folder&) = delete;
+  run_folder& operator=(const run_folder&) = delete;
+  ~run_folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// The library to inject: beside the tool in a build, in the library folder of an installation.
+std::optional<fs::path> find_library() {
+  std::error_code failed;
+  const fs::path tool = fs::read_symlink("/proc/self/exe", failed).parent_path();
+  for (const char* const place : {VARVE_INJECT_FOLDERS}) {
+    if (const fs::path found = fs::weakly_canonical(tool / place / inject::library_name, failed);
+        fs::is_regular_file(found, failed)) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string rules_text(const std::vector<naming_rule>& rules) {
+  std::string out;
+  for (const naming_rule& rule : rules) {
+    out += rule.as == naming_rule::kind::phase ? 'p' : rule.as == naming_rule::kind::layer ? 'l' : 'i';
+    out += rule.pattern + inject::field_end + rule.name + inject::rule_end;
+  }
+  return out;
+}
+
+/// The engine's environment: ours, with what makes NVTX and the CUDA driver load the library.
+std::vector<std::string> environment(const run_arguments& asked, const fs::path& folder) {
+  std::vector<std::pair<std::string, std::string>> set{
+      {inject::folder_variable, folder.string()},
+      {inject::rules_variable, rules_text(asked.report.rules)},
+      {inject::log_variable, asked.verbose ? "info" : "warning"}};
+  if (asked.memory) {
+    set.emplace_back(inject::memory_variable, std::to_string(*asked.memory));
+  }
+  if (asked.snapshots_ms) {
+    set.emplace_back(inject::interval_variable, std::to_string(*asked.snapshots_ms));
+  }
+  if (const auto library = find_library()) {
+    for (const auto& [name, what] : {std::pair{"NVTX_INJECTION64_PATH", "NVTX ranges are"},
+                                     {"CUDA_INJECTION64_PATH", "programs without NVTX ranges are"}}) {
+      const char* const taken = std::getenv(name);
+      if (taken != nullptr && *taken != '\0' && fs::path{taken}.filename() != inject::library_name) {
+        complain(std::string{name} + " is set to " + taken + ", another tool: " + what +
+                 " not recorded; unset it to have them");
+      } else {
+        set.emplace_back(name, library->string());
+      }
+    }
+  } else {
+    complain(std::string{"cannot find "} + inject::library_name +
+             ", which records: install it beside the tool's other libraries; the engine runs without it");
+  }
+  std::vector<std::string> out;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text{*variable};
+    const std::string_view name = text.substr(0, text.find('='));
+    if (std::none_of(set.begin(), set.end(), [&](const auto& s) { return s.first == name; })) {
+      out.emplace_back(text);
+    }
+  }
+  for (const auto& [name, value] : set) {
+    out.push_back(name + '=' + value);
+  }
+  return out;
+}
+
+/// A program that was injected, and what it left.
+struct image {
+  pid_t process = 0;
+  int number = 0;
+  std::string title;
+  fs::path result;  ///< or empty
+  bool whole = false;
+};
+
+std::vector<image> find_images(const fs::path& folder, pid_t engine) {
+  std::vector<image> out;
+  for (const fs::directory_entry& entry : fs::directory_iterator{folder}) {
+    const std::string name = entry.path().filename().string();
+    image i;
+    const char* const last = name.data() + name.size();
+    const auto [dot, no_process] = std::from_chars(name.data(), last, i.process);
+    if (no_process != std::errc{} || dot == last || *dot != '.') {
+      continue;
+    }
+    const auto [end, no_number] = std::from_chars(dot + 1, last, i.number);
+    if (no_number != std::errc{} || end != last) {
+      continue;
+    }
+    std::getline(std::ifstream{entry.path()}, i.title);
+    i.title += " (process " + std::to_string(i.process) + ')';
+    for (const char* const suffix : {inject::final_suffix, inject::snapshot_suffix}) {
+      if (i.result.empty() && fs::exists(entry.path().string() + suffix)) {
+        i.result = entry.path().string() + suffix;
+        i.whole = suffix == inject::final_suffix;
+      }
+    }
+    out.push_back(std::move(i));
+  }
+  const auto order = [&](const image& i) { return std::tuple{i.process != engine, i.process, i.number}; };
+  std::sort(out.begin(), out.end(), [&](const image& a, const image& b) { return order(a) < order(b); });
+  return out;
+}
+
+/// Made when the engine ended: tells the time as the other files do.
+fs::path end_file(const fs::path& folder) { return folder / "end"; }
+
+/// What is missing of an image that ended without notice.
+void tell_missing(const image& i, const engine_end& engine, bool last) {
+  if (i.whole) {
+    return;
+  }
+  if (i.result.empty()) {
+    complain(i.title + " left no records");
+    return;
+  }
+  std::string when = "its last snapshot";
+  std::error_code failed;
+  const auto written = fs::last_write_time(i.result, failed);
+  const auto ended = fs::last_write_time(end_file(i.result.parent_path()), failed);
+  if (last && i.process == engine.process && !failed) {
+    const auto before = std::chrono::duration_cast<std::chrono::milliseconds>(ended - written);
+    when += ", " + std::to_string(std::max<std::int64_t>(before.count(), 0)) + " ms before its end";
+  }
+  complain(i.title + " ended without notice (SIGKILL, perhaps, or it still runs): what it did after " + when +
+           ", is missing");
+}
+
+/// "trace.json" for the first, "trace.1234.json" for the others.
+fs::path trace_path(const std::string& asked, const image& i, bool first) {
+  fs::path out{asked};
+  if (!first) {
+    out.replace_filename(out.stem().string() + '.' + std::to_string(i.process) +
+                         (i.number != 0 ? '.' + std::to_string(i.number) : "") + out.extension().string());
+  }
+  return out;
+}
+
+/// Does something for the user, says what went wrong, and that is the code unless something did before.
+template <class Step>
+void attempt(int& code, Step step) {
+  int failed = success;
+  try {
+    step();
+  } catch (const output_error& e) {
+    complain(e.what());
+    failed = unwritable;
+  } catch (const std::exception& e) {
+    complain(e.what());
+    failed = unreadable;
+  }
+  code = code != success ? code : failed;
+}
+
+void keep_trace(const fs::path& from, const fs::path& to) {
+  std::error_code failed;
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, failed);
+  if (!failed) {
+    fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write, failed);
+  }
+  if (failed) {
+    throw output_error{to.string() + ": cannot be written: " + failed.message()};
+  }
+}
+
+int report_images(const run_arguments& asked, const std::vector<image>& images, const engine_end& engine) {
+  report_arguments how = asked.report;
+  how.rules.clear();  // they have named what is in the files
+  const table_options options = table_of(how, STDERR_FILENO);
+  std::string tables;
+  std::string json;
+  int code = success;
+  for (std::size_t n = 0; n < images.size(); ++n) {
+    const image& i = images[n];
+    tell_missing(i, engine, n + 1 == images.size() || images[n + 1].process != i.process);
+    if (!i.result.empty()) {
+      attempt(code, [&] {
+        report r = read(i.result, how);
+        r.source = i.title;
+        tables += (tables.empty() ? "" : "\n") + to_table(r, options);
+        json += asked.json.empty() ? "" : to_json(r) + '\n';
+      });
+    }
+  }
+  attempt(code, [&] { how.output.empty() ? write_standard_error(tables) : write_file(how.output, tables); });
+  if (!asked.json.empty()) {
+    attempt(code, [&] { write_file(asked.json, json); });
+  }
+  if (!asked.trace.empty()) {
+    bool first = true;
+    for (const image& i : images) {
+      if (!i.result.empty()) {
+        attempt(code, [&] { keep_trace(i.result, trace_path(asked.trace, i, std::exchange(first, false))); });
+      }
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+int run(const run_arguments& asked) {
+  const run_folder folder;
+  const engine_end engine = run_engine(asked.command, environment(asked, folder.path()));
+  if (engine.start_error != 0) {
+    complain(asked.command[0] +
+             ": cannot be started: " + std::generic_category().message(engine.start_error));
+    return engine.code;
+  }
+  const std::ofstream ended{end_file(folder.path())};
+  ::signal(SIGPIPE, SIG_IGN);  // the folder is to be gone whoever reads
+  if (engine.signal != 0) {
+    complain(asked.command[0] + " was ended by signal " + std::to_string(engine.signal) + " (" +
+             ::strsignal(engine.signal) + ')');
+  }
+  const std::vector<image> images = find_images(folder.path(), engine.process);
+  if (images.empty()) {
+    complain("nothing was recorded: the engine made no NVTX range and no CUDA call");
+  }
+  const int code = report_images(asked, images, engine);
+  return engine.code != 0 ? engine.code : code;
+}
+
+}  // namespace varve::cli

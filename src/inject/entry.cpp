@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What NVTX (NVTX_INJECTION64_PATH) and the CUDA driver (CUDA_INJECTION64_PATH) call in the library that
+// these variables name.
+#include "inject/exits.hpp"
+#include "inject/life.hpp"
+#include "inject/nvtx.hpp"
+
+#include <varve/varve.h>
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace {
+
+const void* module_of(const void* address) noexcept {
+  Dl_info about;
+  return ::dladdr(address, &about) != 0 ? about.dli_fbase : nullptr;
+}
+
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): others' names
+
+/// Once for each module that has a copy of NVTX. Nothing of the recorder's own is taken over: its markers
+/// record already, and need no NVTX ranges beside.
+extern "C" VARVE_API int InitializeInjectionNvtx2(varve::inject::export_table_function table) {
+  varve::inject::start_session();
+  if (module_of(reinterpret_cast<const void*>(table)) !=
+      module_of(reinterpret_cast<const void*>(&varve_version))) {
+    varve::inject::attach(table);
+  }
+  return 1;
+}
+
+/// At the driver's initialisation. The session ends before what the driver registers for the exit: its
+/// records need a driver that is still there.
+extern "C" VARVE_API int InitializeInjection() {
+  varve::inject::start_session();
+  varve::inject::watch_exits();  // of modules that came since
+  std::atexit(varve::inject::end_at_exit);
+  return 1;
+}
+
+// NOLINTEND(readability-identifier-naming)

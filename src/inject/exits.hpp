@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#ifndef VARVE_INJECT_EXITS_HPP
+#define VARVE_INJECT_EXITS_HPP
+
+namespace varve::inject {
+
+/// Calls of _exit(), _Exit() and the exec functions by the modules that are loaded now write what was
+/// recorded first: no exit function runs in them. What later modules and system calls do so is left to
+/// snapshots.
+void watch_exits() noexcept;
+
+}  // namespace varve::inject
+
+#endif  // VARVE_INJECT_EXITS_HPP

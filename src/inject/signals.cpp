@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "inject/signals.hpp"
+
+#include "inject/life.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <iterator>
+
+namespace varve::inject {
+
+namespace {
+
+// Crashes, whoever handles them, and what else ends a process, where nobody handles it.
+constexpr int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGQUIT};
+constexpr int requests[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
+
+std::array<struct sigaction, 65> before{};
+std::atomic<bool> written{false};
+
+void handle(int signal, siginfo_t* about, void* context) {
+  const struct sigaction& old = before[static_cast<std::size_t>(signal)];
+  const bool told = (old.sa_flags & SA_SIGINFO) != 0;
+  if (told || old.sa_handler != SIG_DFL) {
+    // A handler of the engine's may well go on with its life: it waits for us once.
+    if (!written.exchange(true)) {
+      write_now(why::perhaps);
+    }
+    told ? old.sa_sigaction(signal, about, context) : old.sa_handler(signal);
+    return;
+  }
+  const bool request = std::find(std::begin(requests), std::end(requests), signal) != std::end(requests);
+  write_now(request ? why::end : why::crash);
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  ::sigaction(signal, &usual, nullptr);
+  if (about->si_code <= 0) {
+    ::raise(signal);  // arrives once this handler has returned
+  }                   // what the processor raised it raises again
+}
+
+void watch(int signal, bool also_handled) noexcept {
+  struct sigaction& old = before[static_cast<std::size_t>(signal)];
+  if (::sigaction(signal, nullptr, &old) != 0) {
+    return;
+  }
+  const bool told = (old.sa_flags & SA_SIGINFO) != 0;
+  if (told ? !also_handled : old.sa_handler == SIG_IGN || (old.sa_handler != SIG_DFL && !also_handled)) {
+    return;
+  }
+  struct sigaction ours {};
+  ours.sa_sigaction = handle;
+  ours.sa_mask = old.sa_mask;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (old.sa_flags & (SA_RESTART | SA_NODEFER));
+  ::sigaction(signal, &ours, nullptr);
+}
+
+}  // namespace
+
+void watch_signals() noexcept {
+  static std::atomic<bool> done{false};
+  if (done.exchange(true)) {
+    return;  // a forked child has its parent's
+  }
+  for (const int signal : crashes) {
+    watch(signal, true);
+  }
+  for (const int signal : requests) {
+    watch(signal, false);
+  }
+}
+
+}  // namespace varve::inject

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: the varve authors
+ *
+ * An engine that knows nothing of varve and marks its work for NVTX tools: nvtx_engine CASE. What each case
+ * does is what its test expects.
+ */
+#include <nvtx3/nvToolsExt.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static nvtxEventAttributes_t event(void) {
+  nvtxEventAttributes_t e;
+  memset(&e, 0, sizeof e);
+  e.version = NVTX_VERSION;
+  e.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  return e;
+}
+
+static nvtxEventAttributes_t text_event(const char* text) {
+  nvtxEventAttributes_t e = event();
+  e.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  e.message.ascii = text;
+  return e;
+}
+
+/* Two passes of two layers each: one with a prefill, one with a decode. */
+static void passes(void) {
+  static const char* const kinds[] = {"prefill", "decode"};
+  for (int pass = 0; pass < 2; ++pass) {
+    nvtxRangePushA(kinds[pass]);
+    for (int layer = 0; layer < 2; ++layer) {
+      char name[16];
+      snprintf(name, sizeof name, "layer_%d", layer);
+      nvtxRangePushA(name);
+      nvtxRangePop();
+    }
+    nvtxRangePop();
+  }
+}
+
+/* Every way to name a range. */
+static void names(void) {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("engine");
+  const nvtxDomainHandle_t other = nvtxDomainCreateW(L"other");
+  const nvtxStringHandle_t registered = nvtxDomainRegisterStringA(domain, "registered.7");
+  const nvtxStringHandle_t wide = nvtxDomainRegisterStringW(domain, L"wide_r\u00E9gistr\u00E9");
+  nvtxEventAttributes_t e = event();
+  e.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  e.message.registered = registered;
+  nvtxDomainRangePushEx(domain, &e);
+  nvtxDomainRangePop(domain);
+  e.message.registered = wide;
+  e.payloadType = NVTX_PAYLOAD_TYPE_INT32;
+  e.payload.iValue = 12;
+  nvtxDomainRangePushEx(domain, &e);
+  nvtxDomainRangePop(domain);
+  e = text_event("payload");
+  e.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
+  e.payload.ullValue = 3;
+  nvtxRangePushEx(&e);
+  nvtxRangePop();
+  e = text_event("rate");
+  e.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+  e.payload.dValue = 3;
+  nvtxRangePushEx(&e);
+  nvtxRangePop();
+  nvtxRangePushW(L"\u5C42-5");
+  nvtxRangePop();
+  nvtxMarkA("a mark");
+  /* Domains nest for themselves: the first pop ends the outer range. */
+  e = text_event("outer");
+  nvtxDomainRangePushEx(domain, &e);
+  e = text_event("inner");
+  nvtxDomainRangePushEx(other, &e);
+  nvtxDomainRangePop(domain);
+  nvtxDomainRangePop(other);
+  nvtxRangePop(); /* one too many */
+  e = event();
+  nvtxRangePushEx(&e); /* without a name */
+  nvtxRangePop();
+  nvtxRangePushA("execute_context_0(0)_generation_4(4)"); /* a pass of vLLM's */
+  nvtxRangePop();
+}
+
+static void* end_range(void* id) {
+  nvtxRangeEnd(*(nvtxRangeId_t*)id);
+  return NULL;
+}
+
+/* Ranges that start and end in any order, one of them on another thread. */
+static void starts(void) {
+  const nvtxRangeId_t first = nvtxRangeStartA("first");
+  const nvtxRangeId_t second = nvtxRangeStartA("second");
+  nvtxRangeEnd(first);
+  nvtxRangeEnd(second);
+  nvtxRangeId_t elsewhere = nvtxRangeStartW(L"elsewhere");
+  pthread_t thread;
+  pthread_create(&thread, NULL, end_range, &elsewhere);
+  pthread_join(thread, NULL);
+  nvtxRangePushA("after"); /* no part of it any more */
+  nvtxRangePop();
+}
+
+static void* work(void* name) {
+  for (int i = 0; i < 100; ++i) {
+    nvtxRangePushA(name);
+    nvtxRangePushA("part");
+    nvtxRangePop();
+    nvtxRangePop();
+  }
+  return NULL;
+}
+
+static void threads(void) {
+  static char names[4][8] = {"a", "b", "c", "d"};
+  pthread_t all[4];
+  for (int i = 0; i < 4; ++i) {
+    pthread_create(&all[i], NULL, work, names[i]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    pthread_join(all[i], NULL);
+  }
+}
+
+/* 600 deep, of which 512 fit. */
+static void deep(void) {
+  for (int i = 0; i < 600; ++i) {
+    nvtxRangePushA("deep");
+  }
+  for (int i = 0; i < 600; ++i) {
+    nvtxRangePop();
+  }
+  nvtxRangePushA("after");
+  nvtxRangePop();
+}
+
+/* Waits until this process has left a snapshot. */
+static void wait_for_snapshot(void) {
+  char path[4096];
+  struct stat about;
+  const struct timespec moment = {0, 1000000};
+  const char* folder = getenv("VARVE_RUN_FOLDER");
+  snprintf(path, sizeof path, "%s/%d.0.snapshot.json", folder != NULL ? folder : "", (int)getpid());
+  while (stat(path, &about) != 0) {
+    nanosleep(&moment, NULL);
+  }
+}
+
+static void crash(void) {
+  volatile int* volatile nowhere = NULL;
+  *nowhere = 1;
+}
+
+static void handler(int signal) {
+  (void)signal;
+  static const char text[] = "the engine's own handler\n";
+  if (write(STDOUT_FILENO, text, sizeof text - 1) > 0) {
+    _exit(9);
+  }
+}
+
+static void fork_child(void) {
+  passes();
+  const pid_t child = fork();
+  if (child == 0) {
+    nvtxRangePushA("child");
+    nvtxRangePop();
+    exit(0);
+  }
+  waitpid(child, NULL, 0);
+  nvtxRangePushA("parent");
+  nvtxRangePop();
+}
+
+static void fork_quiet(void) {
+  passes();
+  const pid_t child = fork();
+  if (child == 0) {
+    exit(0); /* marks nothing */
+  }
+  waitpid(child, NULL, 0);
+}
+
+/* What the CUDA driver does when it is initialised. */
+static void initialise_driver(void) {
+  const char* path = getenv("CUDA_INJECTION64_PATH");
+  void* library = dlopen(path != NULL ? path : "", RTLD_NOW);
+  int (*initialise)(void) = NULL;
+  if (library != NULL) {
+    *(void**)&initialise = dlsym(library, "InitializeInjection");
+  }
+  if (initialise == NULL || initialise() != 1) {
+    abort();
+  }
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "handled") == 0) {
+    signal(SIGSEGV, handler);
+  } else if (strcmp(what, "ignored") == 0) {
+    signal(SIGTERM, SIG_IGN);
+  }
+  if (strcmp(what, "passes") == 0) {
+    passes();
+    puts("the engine's output");
+  } else if (strcmp(what, "names") == 0) {
+    names();
+  } else if (strcmp(what, "starts") == 0) {
+    starts();
+  } else if (strcmp(what, "threads") == 0) {
+    threads();
+  } else if (strcmp(what, "deep") == 0) {
+    deep();
+  } else if (strcmp(what, "driver") == 0) {
+    initialise_driver();
+    passes();
+  } else if (strcmp(what, "driver-alone") == 0) {
+    initialise_driver();
+  } else if (strcmp(what, "fork") == 0) {
+    fork_child();
+  } else if (strcmp(what, "fork-quiet") == 0) {
+    fork_quiet();
+  } else if (strcmp(what, "nothing") == 0) {
+    return 5;
+  } else {
+    passes();
+    if (strcmp(what, "segv") == 0 || strcmp(what, "handled") == 0) {
+      crash();
+    } else if (strcmp(what, "abort") == 0) {
+      abort();
+    } else if (strcmp(what, "term") == 0 || strcmp(what, "ignored") == 0) {
+      raise(SIGTERM);
+      return 6;
+    } else if (strcmp(what, "kill") == 0) {
+      wait_for_snapshot();
+      kill(getpid(), SIGKILL);
+    } else if (strcmp(what, "_exit") == 0) {
+      _exit(7);
+    } else if (strcmp(what, "quick_exit") == 0) {
+      quick_exit(8);
+    } else if (strcmp(what, "exec") == 0) {
+      execl(argv[0], argv[0], "passes", (char*)NULL);
+    } else if (strcmp(what, "to-parent") == 0) { /* which passes it back */
+      kill(getppid(), SIGTERM);
+      for (;;) {
+        pause();
+      }
+    }
+  }
+  return 0;
+}
