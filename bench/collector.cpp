@@ -119,7 +119,7 @@ void decode(benchmark::State& state) {
     decoded = 0;
     for (auto& buffer : buffers.all()) {
       decoder.read(buffer.data(), buffer.size());
-      decoder.hand_over(batch);
+      decoder.hand_over(batch, false);
       decoded += batch.activities.size();
       batch.activities.resize(0);
     }
