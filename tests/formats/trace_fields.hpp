@@ -26,6 +26,9 @@ class trace_dumper {
          t.own_overhead, t.inferred_passes, t.inferred_prefills, t.captures_given, t.live_cpu);
     const auto& [by_operator, by_forward, backward, by_pass, unlaunched, by_flow] = t.elsewhere;
     line("elsewhere", by_operator, by_forward, backward, by_pass, unlaunched, by_flow);
+    for (const auto& [begin, end, range, stream] : t.event_spans) {
+      line("event span", begin, end, range, stream);
+    }
     ranges();
     calls();
     activities();
