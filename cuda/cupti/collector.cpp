@@ -96,10 +96,6 @@ bool collector::attach(const std::string& path) {
     refuse(explain(registered, "cuptiActivityRegisterCallbacks"));
     return false;
   }
-  {
-    const std::lock_guard lock{told_mutex_};
-    errors_ = 0;
-  }
   follow_graphs(true);
   enable_calls(false);
   return true;
@@ -178,7 +174,7 @@ void collector::enable_records(bool on) {
   };
   for (const wanted_records& w : all_records) {
     if (!set(w) && w.kind == record_kind::concurrent_kernel) {
-      refuse("no records of kernels: " + switched_off_.back());
+      refuse("no records of " + switched_off_.back());
     }
   }
   if (options_.whole_graphs) {
@@ -197,6 +193,10 @@ void collector::start(const gpu_options& options) noexcept {
     problem_.clear();
     note_.clear();
     options_ = options;
+    {
+      const std::lock_guard told{told_mutex_};
+      errors_ = 0;
+    }
     options_.buffer_bytes =
         std::clamp(options.buffer_bytes & ~(record_alignment - 1), least_buffer, largest_buffer);
     options_.buffers = std::clamp<std::size_t>(options.buffers, 1, most_buffers);
@@ -212,7 +212,6 @@ void collector::start(const gpu_options& options) noexcept {
       pool_.open(options_.buffer_bytes, options_.buffers, 2);
     }
     dropped_ = 0;
-    errors_ = 0;
     ++era_;
     last_flush_ = record::monotonic();
     enable_records(true);
