@@ -98,10 +98,6 @@ bool collector::attach(const std::string& path) {
     refuse(explain(registered, "cuptiActivityRegisterCallbacks"));
     return false;
   }
-  {
-    const std::lock_guard lock{told_mutex_};
-    errors_ = 0;
-  }
   attached_.load()->graphs.reset_counts();
   follow_graphs(true);
   enable_calls(false);
@@ -185,7 +181,7 @@ void collector::enable_records(bool on) {
   };
   for (const wanted_records& w : all_records) {
     if (!set(w) && w.kind == record_kind::concurrent_kernel) {
-      refuse("no records of kernels: " + switched_off_.back());
+      refuse("no records of " + switched_off_.back());
     }
   }
 }
@@ -215,6 +211,10 @@ void collector::start(const gpu_options& options) noexcept {
     problem_.clear();
     note_.clear();
     options_ = options;
+    {
+      const std::lock_guard told{told_mutex_};
+      errors_ = 0;
+    }
     options_.buffer_bytes =
         std::clamp(options.buffer_bytes & ~(record_alignment - 1), least_buffer, largest_buffer);
     options_.buffers = std::clamp<std::size_t>(options.buffers, 1, most_buffers);
@@ -228,7 +228,6 @@ void collector::start(const gpu_options& options) noexcept {
         least_record);
     pool_.open(options_.buffer_bytes, options_.buffers, 2);
     dropped_ = 0;
-    errors_ = 0;
     ++era_;
     last_flush_ = record::monotonic();
     enable_records(true);

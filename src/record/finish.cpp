@@ -65,14 +65,20 @@ void store::close(trace& t, std::uint64_t end) const {
 
 void store::convert(trace& t, const clock_mapping& clock) const {
   const auto to_ns = [&](time_ns& ticks) { ticks = clock(static_cast<std::uint64_t>(ticks)); };
+  // What was recorded in the moment before the window began is of its beginning.
+  const auto within = [&](time_ns& ticks) {
+    ticks = std::max(ticks, static_cast<time_ns>(begin_));
+    to_ns(ticks);
+  };
   for (range& r : t.ranges) {
-    to_ns(r.begin);
-    to_ns(r.end);
+    within(r.begin);
+    within(r.end);
   }
-  for (auto* column : {&t.calls.begin, &t.calls.end, &t.activities.begin, &t.activities.end}) {
-    for (time_ns& ticks : *column) {
-      to_ns(ticks);
-    }
+  for (auto* column : {&t.calls.begin, &t.calls.end}) {
+    std::for_each(column->begin(), column->end(), within);
+  }
+  for (auto* column : {&t.activities.begin, &t.activities.end}) {
+    std::for_each(column->begin(), column->end(), to_ns);
   }
 }
 

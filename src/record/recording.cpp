@@ -353,8 +353,9 @@ void record_spans() noexcept {
 void open_window() noexcept {
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
-  p.records->begin_at(now());
+  // In this order no call within the window goes unseen.
   __atomic_or_fetch(&varve_state_, VARVE_STATE_RECORDING, __ATOMIC_RELEASE);
+  p.records->begin_at(now());
 }
 
 void close_window() noexcept {

@@ -42,7 +42,7 @@ class store {
  public:
   /// Keeps the events of session `epoch`, which began at `begin`, in about `memory` bytes at most.
   store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory);
-  /// It begins later than was thought; nothing was recorded so far.
+  /// The session begins later than was thought; nothing was read so far.
   void begin_at(std::uint64_t ticks) noexcept { begin_ = ticks; }
 
   /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it

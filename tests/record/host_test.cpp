@@ -174,8 +174,10 @@ TEST_F(host_test, updates_and_forgets_nodes) {
   device.update_node(executable, new_node);
   device.destroy_node(old_node);
   device.destroy_node(new_node);  // takes nothing from the executable
-  device.report({0, 1, "gemm", 10, 20, varve::activity_kind::kernel, executable});
-  device.report({0, 1, "gemm", 10, 20, varve::activity_kind::kernel, old_node});  // late: still known
+  const varve::host_call launch{device, varve::call_kind::graph_launch};
+  device.report({0, launch.correlation(), "gemm", 10, 20, varve::activity_kind::kernel, executable});
+  device.report(
+      {0, launch.correlation(), "gemm", 10, 20, varve::activity_kind::kernel, old_node});  // still known
   const varve::trace t = session.stop();
   EXPECT_EQ(varve::label_text(t, t.graph_nodes.at(0).label), "new");
   EXPECT_EQ(varve::label_text(t, t.graph_nodes.at(1).label), "old");
