@@ -19,8 +19,15 @@ namespace varve::cupti {
 
 namespace {
 
-/// The context that this thread's last call was made in.
-thread_local context_handle last_context __attribute__((tls_model("initial-exec"))) = nullptr;
+/// The context that this thread's last call was made in, and when.
+struct seen_context {
+  context_handle context = nullptr;
+  std::uint32_t era = 0;
+};
+thread_local seen_context last_context __attribute__((tls_model("initial-exec")));
+
+/// Whether this thread's call of the runtime has updated a graph by one of the driver, which has told of it.
+thread_local bool updated_inside __attribute__((tls_model("initial-exec"))) = false;
 
 /// For libraries that crash where they are given no buffer: what lands in it is lost.
 alignas(64) std::uint8_t nowhere[buffer_pool::spare_bytes];
@@ -62,10 +69,16 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
   }
   const std::uint32_t era = era_.load(std::memory_order_relaxed);
   if (d.site == callback_site::enter) {
+    if ((kind & call_kinds::graph_update) != 0 && domain == callback_domain::runtime_api) {
+      updated_inside = false;
+    }
     if (recording_.load(std::memory_order_relaxed) && a_session_records()) {
       enter_call(kind, d.correlation_id, era);
     }
     return;
+  }
+  if ((kind & call_kinds::graph_instantiate) != 0) {
+    a.graphs.instantiated();
   }
   if ((kind & call_kinds::special) != 0 && d.function_return_value != nullptr) {
     const int answer = *static_cast<const int*>(d.function_return_value);
@@ -75,9 +88,11 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
           graph_exec_handle exec;
           graph_handle graph;
         };
-        if (d.function_params != nullptr) {
+        const bool told = domain == callback_domain::runtime_api && updated_inside;
+        updated_inside = domain == callback_domain::driver_api;
+        if (!told && d.function_params != nullptr) {
           const auto& p = *static_cast<const update*>(d.function_params);
-          a.graphs.updated(p.exec, p.graph);
+          a.graphs.updated(p.exec, p.graph, d.correlation_id);
         }
         break;
       }
@@ -95,8 +110,8 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
     }
   }
   leave_call(era);
-  if (d.context != last_context && d.context != nullptr) {
-    last_context = d.context;
+  if (d.context != nullptr && (d.context != last_context.context || era != last_context.era)) {
+    last_context = {d.context, era};
     saw_context(d.context);
   }
 }
@@ -109,7 +124,7 @@ void collector::on_resource(resource_event what, const resource_data& d) noexcep
     contexts_.erase(std::remove(contexts_.begin(), contexts_.end(), d.context), contexts_.end());
   } else if (d.descriptor != nullptr) {
     attached_.load(std::memory_order_relaxed)
-        ->graphs.happened(what, *static_cast<const graph_data*>(d.descriptor), a_session_records());
+        ->graphs.happened(what, *static_cast<const graph_data*>(d.descriptor));
   }
 }
 

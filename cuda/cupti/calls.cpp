@@ -30,6 +30,7 @@ std::uint8_t special_of(std::string_view name) noexcept {
   return holds("GraphExecUpdate")      ? call_kinds::graph_update
          : holds("StreamBeginCapture") ? call_kinds::capture_begin
          : holds("StreamEndCapture")   ? call_kinds::capture_end
+         : holds("GraphInstantiate")   ? call_kinds::graph_instantiate
                                        : std::uint8_t{0};
 }
 

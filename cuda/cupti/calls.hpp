@@ -28,7 +28,8 @@ class call_kinds {
   static constexpr std::uint8_t graph_update = 0x10;
   static constexpr std::uint8_t capture_begin = 0x20;
   static constexpr std::uint8_t capture_end = 0x40;
-  static constexpr std::uint8_t special = graph_update | capture_begin | capture_end;
+  static constexpr std::uint8_t graph_instantiate = 0x80;
+  static constexpr std::uint8_t special = graph_update | capture_begin | capture_end | graph_instantiate;
 
   /// Asks the library for all names.
   explicit call_kinds(const library& lib);

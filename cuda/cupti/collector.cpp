@@ -80,6 +80,8 @@ bool collector::attach(const std::string& path) {
       return false;
     }
     attached_.store(new attachment{*found.loaded});
+    // Runs before what libcupti has for the end of the process: from then on the reader asks it for nothing.
+    static_cast<void>(std::atexit([] { the_collector().exiting_ = true; }));
   }
   const library& lib = attached_.load()->lib;
   const result answer = lib.call.subscribe(&subscriber_, &collector::called_back, this);
@@ -96,6 +98,7 @@ bool collector::attach(const std::string& path) {
     refuse(explain(registered, "cuptiActivityRegisterCallbacks"));
     return false;
   }
+  attached_.load()->graphs.reset_counts();
   follow_graphs(true);
   enable_calls(false);
   return true;
@@ -108,6 +111,10 @@ void collector::detach() noexcept {
   subscriber_ = nullptr;
   a.graphs.clear();
   captures_ = 0;
+  {
+    const std::lock_guard lock{contexts_mutex_};
+    contexts_.clear();  // nobody tells when they end; those that still work are seen again
+  }
   pool_.close();
 }
 
@@ -177,8 +184,19 @@ void collector::enable_records(bool on) {
       refuse("no records of " + switched_off_.back());
     }
   }
-  if (options_.whole_graphs) {
-    set(graph_records);
+}
+
+void collector::enable_whole_graphs(bool on) {
+  if (on == whole_graphs_on_) {
+    return;
+  }
+  const library& lib = attached_.load()->lib;
+  const result answer =
+      on ? lib.call.activity_enable(graph_records.kind) : lib.call.activity_disable(graph_records.kind);
+  whole_graphs_on_ = on && answer == result::success;
+  if (on && answer != result::success) {
+    switched_off_.push_back(std::string{graph_records.name} + " (" + explain(answer, "cuptiActivityEnable") +
+                            ")");
   }
 }
 
@@ -208,9 +226,7 @@ void collector::start(const gpu_options& options) noexcept {
     a.records.open(
         (options_.buffers * options_.buffer_bytes + buffer_pool::most_spares * buffer_pool::spare_bytes) /
         least_record);
-    if (!records_on_) {
-      pool_.open(options_.buffer_bytes, options_.buffers, 2);
-    }
+    pool_.open(options_.buffer_bytes, options_.buffers, 2);
     dropped_ = 0;
     ++era_;
     last_flush_ = record::monotonic();
@@ -222,6 +238,7 @@ void collector::start(const gpu_options& options) noexcept {
       }
       return;
     }
+    enable_whole_graphs(options_.whole_graphs);
     enable_calls(true);
     if (armed_kernels_) {
       a.lib.call.activity_flush_all(0);  // what was before is thrown away
@@ -244,10 +261,11 @@ void collector::stop() noexcept {
     return;
   }
   enable_calls(false);
-  wait_for_devices();
+  enable_whole_graphs(false);
   if (!armed_kernels_) {
     enable_records(false);
   }
+  wait_for_devices();
   flush(flush_forced);
   wait_for_completions();  // that have begun before the flush
   count_dropped();
@@ -362,7 +380,7 @@ time_ns collector::now() const noexcept {
 }
 
 void collector::poll(bool now) noexcept {
-  if (left_ || !recording_) {
+  if (left_ || exiting_ || !recording_) {
     return;
   }
   std::unique_lock lock{life_, std::defer_lock};
@@ -396,8 +414,13 @@ void collector::hand_over(trace& batch, bool full) noexcept {
 }
 
 void collector::leave_to_parent() noexcept {
-  // The parent's threads hold CUPTI's locks, and ours: nothing of them may be touched here any more.
-  left_ = true;
+  // Where CUPTI is in use the parent's threads hold its locks, and ours: nothing of them may be touched here
+  // any more. Where it is not, this process may use it as any other.
+  const bool starting = !life_.try_lock();
+  if (!starting) {
+    life_.unlock();
+  }
+  left_ = left_ || starting || attached_.load() != nullptr;
   recording_ = false;
 }
 

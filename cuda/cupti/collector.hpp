@@ -55,6 +55,7 @@ class collector final : public record::device_source {
   void detach() noexcept;
   void enable_calls(bool all);
   void enable_records(bool on);
+  void enable_whole_graphs(bool on);
   void follow_graphs(bool on);
   void wait_for_devices() noexcept;
   void wait_for_completions() noexcept;
@@ -84,11 +85,13 @@ class collector final : public record::device_source {
   bool armed_ = false;
   bool armed_kernels_ = false;
   bool records_on_ = false;
+  bool whole_graphs_on_ = false;
   time_ns last_flush_ = 0;
 
   buffer_pool pool_;
   std::atomic<bool> recording_{false};
-  std::atomic<bool> left_{false};  // this is a forked child
+  std::atomic<bool> left_{false};     // this is a forked child
+  std::atomic<bool> exiting_{false};  // this process is
   std::atomic<std::uint32_t> era_{0};
   std::atomic<std::int32_t> captures_{0};    // of streams, under way
   std::atomic<std::int32_t> completing_{0};  // buffers, on CUPTI's threads

@@ -16,7 +16,7 @@ namespace varve::cupti {
 
 using record::labels_of_graphs;
 
-void graph_book::happened(resource_event what, const graph_data& d, bool recording) noexcept {
+void graph_book::happened(resource_event what, const graph_data& d) noexcept {
   try {
     switch (what) {
       case resource_event::graph_node_created:
@@ -34,13 +34,13 @@ void graph_book::happened(resource_event what, const graph_data& d, bool recordi
         exec_created(d);
         break;
       case resource_event::graph_node_destroy_starting:
-        node_gone(d, recording);
+        node_gone(d);
         break;
       case resource_event::graph_destroy_starting:
-        owner_gone(graphs_, id_of(d.graph), recording);
+        owner_gone(graphs_, id_of(d.graph), false);
         break;
       case resource_event::graph_exec_destroy_starting:
-        owner_gone(execs_, id_of(d.graph_exec), recording);
+        owner_gone(execs_, id_of(d.graph_exec), true);
         break;
       default:
         break;
@@ -72,17 +72,20 @@ void graph_book::cloned(const graph_data& d) {
     return;
   }
   labels_of_graphs().copy(from, id);
+  {
+    const std::lock_guard lock{mutex_};
+    if (const auto exec = making_.find(std::this_thread::get_id()); exec != making_.end()) {
+      const auto origin = graph_nodes_.find(from);
+      node n = origin != graph_nodes_.end() ? origin->second : node{};
+      n.id = id;
+      n.type = d.node_type;
+      exec->second.push_back(n);
+      return;
+    }
+  }
   const std::uint32_t graph = id_of(d.graph);
   const std::lock_guard lock{mutex_};
-  if (const auto exec = making_.find(std::this_thread::get_id()); exec != making_.end()) {
-    const auto origin = graph_nodes_.find(from);
-    node n = origin != graph_nodes_.end() ? origin->second : node{};
-    n.id = id;
-    n.type = d.node_type;
-    exec->second.push_back(n);
-  } else {
-    add_to_graph(graph, id, d.node_type);
-  }
+  add_to_graph(graph, id, d.node_type);
 }
 
 void graph_book::add_to_graph(std::uint32_t graph, std::uint64_t id, graph_node_type type) {
@@ -101,24 +104,45 @@ void graph_book::exec_created(const graph_data& d) {
   }
   nodes all = std::move(found->second);
   making_.erase(found);
-  std::stable_sort(all.begin(), all.end(), [](const node& a, const node& b) { return a.order < b.order; });
-  execs_[exec] = std::move(all);
-}
-
-void graph_book::node_gone(const graph_data& d, bool recording) {
-  const std::uint64_t id = id_of(d.node);
-  const std::uint32_t graph = id_of(d.graph);
-  labels_of_graphs().destroy(id, recording);
-  const std::lock_guard lock{mutex_};
-  graph_nodes_.erase(id);
-  if (const auto owner = graphs_.find(graph); owner != graphs_.end()) {
-    nodes& all = owner->second;
-    all.erase(std::remove_if(all.begin(), all.end(), [&](const node& n) { return n.id == id; }), all.end());
+  if (exec != 0) {
+    std::stable_sort(all.begin(), all.end(), [](const node& a, const node& b) { return a.order < b.order; });
+    execs_[exec] = std::move(all);
   }
 }
 
+void graph_book::instantiated() noexcept {
+  const std::lock_guard lock{mutex_};
+  making_.erase(std::this_thread::get_id());
+}
+
+// Nodes of bodies and of child graphs may go with the graph around them: so its own graph is asked for.
+void graph_book::node_gone(const graph_data& d) {
+  const std::uint64_t id = id_of(d.node);
+  bool replayed = true;
+  {
+    const std::lock_guard lock{mutex_};
+    if (const auto found = graph_nodes_.find(id); found != graph_nodes_.end()) {
+      replayed = false;
+      if (const auto owner = graphs_.find(found->second.source); owner != graphs_.end()) {
+        nodes& all = owner->second;
+        const auto place =
+            std::lower_bound(all.begin(), all.end(), found->second.order,
+                             [](const node& n, std::uint32_t order) { return n.order < order; });
+        if (place != all.end() && place->id == id) {
+          all.erase(place);
+        }
+        if (all.empty()) {
+          graphs_.erase(owner);
+        }
+      }
+      graph_nodes_.erase(found);
+    }
+  }
+  labels_of_graphs().destroy(id, replayed);
+}
+
 void graph_book::owner_gone(std::unordered_map<std::uint32_t, nodes>& owners, std::uint32_t owner,
-                            bool recording) {
+                            bool replayed) {
   nodes gone;
   {
     const std::lock_guard lock{mutex_};
@@ -133,7 +157,7 @@ void graph_book::owner_gone(std::unordered_map<std::uint32_t, nodes>& owners, st
     }
   }
   for (const node& n : gone) {
-    labels_of_graphs().destroy(n.id, recording);
+    labels_of_graphs().destroy(n.id, replayed);
   }
 }
 
@@ -146,7 +170,8 @@ bool graph_book::matches(const nodes& exec, const nodes& graph) noexcept {
          });
 }
 
-void graph_book::updated(graph_exec_handle exec, graph_handle graph) noexcept {
+void graph_book::updated(graph_exec_handle exec, graph_handle graph, std::uint32_t correlation) noexcept {
+  const std::uint32_t since = std::max(correlation, 1U);
   const std::uint32_t to = id_of(exec);
   const std::uint32_t from = id_of(graph);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> same;
@@ -172,10 +197,10 @@ void graph_book::updated(graph_exec_handle exec, graph_handle graph) noexcept {
     return;
   }
   for (const auto& [source, target] : same) {
-    labels_of_graphs().copy(source, target);
+    labels_of_graphs().copy(source, target, since);
   }
   for (const std::uint64_t n : stale) {
-    labels_of_graphs().mark_stale(n);
+    labels_of_graphs().mark_stale(n, since);
   }
 }
 
@@ -185,6 +210,10 @@ void graph_book::clear() noexcept {
   execs_.clear();
   making_.clear();
   graph_nodes_.clear();
+}
+
+void graph_book::reset_counts() noexcept {
+  const std::lock_guard lock{mutex_};
   counted_ = {};
 }
 

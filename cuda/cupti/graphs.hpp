@@ -23,11 +23,15 @@ class graph_book {
  public:
   explicit graph_book(const library& lib) noexcept : lib_{lib} {}
 
-  /// A callback of the domain `resource` that concerns graphs. `recording`: a session reads labels.
-  void happened(resource_event what, const graph_data& data, bool recording) noexcept;
-  /// An executable was updated from `graph` by cudaGraphExecUpdate or cuGraphExecUpdate.
-  void updated(graph_exec_handle exec, graph_handle graph) noexcept;
+  /// A callback of the domain `resource` that concerns graphs.
+  void happened(resource_event what, const graph_data& data) noexcept;
+  /// A call that makes executables returns on this thread, whether or not it made one.
+  void instantiated() noexcept;
+  /// An executable was updated from `graph` by a call of cudaGraphExecUpdate or cuGraphExecUpdate.
+  void updated(graph_exec_handle exec, graph_handle graph, std::uint32_t correlation) noexcept;
+  /// Forgets all graphs; counts stay.
   void clear() noexcept;
+  void reset_counts() noexcept;
 
   struct counts {
     std::uint64_t nodes = 0;          ///< captured or made
@@ -51,8 +55,8 @@ class graph_book {
   void cloned(const graph_data& d);
   void exec_created(const graph_data& d);
   void add_to_graph(std::uint32_t graph, std::uint64_t id, graph_node_type type);
-  void node_gone(const graph_data& d, bool recording);
-  void owner_gone(std::unordered_map<std::uint32_t, nodes>& owners, std::uint32_t owner, bool recording);
+  void node_gone(const graph_data& d);
+  void owner_gone(std::unordered_map<std::uint32_t, nodes>& owners, std::uint32_t owner, bool replayed);
   std::uint64_t id_of(graph_node_handle n) const noexcept;
   std::uint32_t id_of(graph_handle g) const noexcept;
   std::uint32_t id_of(graph_exec_handle e) const noexcept;

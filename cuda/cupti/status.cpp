@@ -6,6 +6,8 @@
 
 #include "driver/driver.hpp"
 
+#include "record/graph_labels.hpp"
+
 #include <algorithm>
 
 namespace varve::cupti {
@@ -95,12 +97,15 @@ collector_status collector::status() const {
   append(out.detail, "copies " + std::to_string(c.copies));
   append(out.detail, "sets " + std::to_string(c.sets));
   if (c.graphs != 0) {
-    append(out.detail, "whole graphs " + std::to_string(c.graphs));
+    append(out.detail, "whole graphs " + std::to_string(c.graphs) +
+                           " (layers inside of graphs are not recorded: gpu_options::whole_graphs)");
   }
   append(out.detail, "allocations and releases " + std::to_string(c.allocations));
   const graph_book::counts g = a->graphs.counted();
   if (g.nodes != 0) {
-    append(out.detail, "graph nodes " + std::to_string(g.nodes));
+    append(out.detail, "graph nodes " + std::to_string(g.nodes) + " (" + std::to_string(a->graphs.size()) +
+                           " in graphs and executables that are alive, labels of " +
+                           std::to_string(record::labels_of_graphs().size()) + " kept)");
   }
   if (g.updates != 0) {
     append(out.detail, "graph updates " + std::to_string(g.updates) + " (" + std::to_string(g.stale_updates) +

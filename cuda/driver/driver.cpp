@@ -10,8 +10,6 @@ namespace varve::cuda {
 
 namespace {
 
-constexpr int success = 0;
-
 // CUdevice_attribute, of cuda.h.
 constexpr int multiprocessor_count = 16;
 constexpr int capability_major = 75;
@@ -42,6 +40,17 @@ const driver* find_driver(bool load) noexcept {
     find(library, "cuCtxPushCurrent_v2", found.context_push);
     find(library, "cuCtxPopCurrent_v2", found.context_pop);
     find(library, "cuCtxSynchronize", found.context_synchronize);
+    find(library, "cuCtxGetDevice", found.context_get_device);
+    find(library, "cuStreamCreate", found.stream_create);
+    find(library, "cuStreamDestroy_v2", found.stream_destroy);
+    find(library, "cuStreamGetCtx", found.stream_get_context);
+    find(library, "cuStreamIsCapturing", found.stream_is_capturing);
+    find(library, "cuThreadExchangeStreamCaptureMode", found.exchange_capture_mode);
+    find(library, "cuEventCreate", found.event_create);
+    find(library, "cuEventDestroy_v2", found.event_destroy);
+    find(library, "cuEventRecord", found.event_record);
+    find(library, "cuEventQuery", found.event_query);
+    find(library, "cuEventElapsedTime", found.event_elapsed);
     known = true;
   }
   return &found;

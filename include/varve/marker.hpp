@@ -217,6 +217,18 @@ class pass_attributes {
     return self();
   }
 
+  /// Names the stream (a CUstream or cudaStream_t) that the pass runs on, before it launches anything: once
+  /// for each of its streams, on the thread that began it. Where CUPTI is taken by another tool, a session
+  /// then measures the pass's span on the GPU by CUDA events around it; where CUPTI works, and where nothing
+  /// records, it does nothing. The stream outlives the pass. nullptr is the legacy default stream of the
+  /// current context.
+  Pass& stream(void* cuda_stream) noexcept {
+    if (__builtin_expect(self().attribute_id() != 0, 0)) {
+      varve_stream_(self().attribute_id(), cuda_stream);
+    }
+    return self();
+  }
+
   /// One entry a sequence, of the side last named; also sets that side's tokens, sequences, context and
   /// query-context sums from it. `Sequences` is any range of sequence_tokens.
   template <class Sequences>

@@ -126,6 +126,9 @@ struct phase_row {
   distribution step;         ///< each pass: host begin to the later of host end and last activity's end
   wall_partition partition;  ///< of `wall`
   time_ns gpu_span = 0;      ///< first to last device event, which other tools measure idle against
+  /// Where no activities could be recorded: of each pass that CUDA events stand around, the time between them
+  /// on this device. An upper bound of its GPU time, which is not known.
+  distribution event_span;
   std::int64_t prefill_tokens = 0;
   std::int64_t decode_tokens = 0;
   std::int64_t sequences = 0;  ///< both sides, summed over passes
@@ -222,6 +225,7 @@ struct report_quality {
   std::int64_t matched = 0;            ///< activities whose launch is in the trace
   std::int64_t unmatched = 0;          ///< no such call: launched before the window, or its record is missing
   std::int64_t unmatched_kernels = 0;  ///< of these, kernels
+  std::int64_t event_spans = 0;        ///< of streams in passes, between CUDA events: no activities in them
   std::int64_t untimed = 0;            ///< start = end = 0 or end < start: counted, never summed
   std::int64_t negative_delays = 0;    ///< activities that begin before their call: clocks disagree
   std::int64_t duplicate_correlations = 0;

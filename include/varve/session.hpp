@@ -26,7 +26,8 @@ class collector;
 enum class log_level : std::uint8_t { info, warning, error };
 
 /// How a session records what GPUs do. Needs an NVIDIA driver, and a libcupti of CUDA 12.0 or later, which is
-/// looked for at run time; without them status() says so and the rest is recorded.
+/// looked for at run time; without them status() says so and the rest is recorded, and passes that name their
+/// stream (phase::stream()) are measured by CUDA events where a driver is.
 struct gpu_options {
   bool enabled = true;
   /// Path of libcupti; empty: a copy that is loaded already, then those of CUDA_HOME and of the system's

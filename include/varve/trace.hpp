@@ -230,6 +230,15 @@ struct VARVE_API activity_columns {
   void resize(std::size_t n);
 };
 
+/// What one stream did for a pass, between two events around it. Kernels in it are not known, nor when the
+/// stream stood still.
+struct event_span {
+  time_ns begin = 0;
+  time_ns end = 0;
+  std::uint32_t range = none;          ///< the pass
+  std::uint16_t stream = narrow_none;  ///< in trace::streams, where context and stream are addresses
+};
+
 enum class operator_source : std::uint8_t {
   operation,         ///< of the framework: "aten::mm"
   annotation,        ///< of the user, under its full name
@@ -347,7 +356,8 @@ struct VARVE_API trace {
   activity_columns activities;
   std::vector<graph_node> graph_nodes;
   std::vector<launch_shape> shapes;
-  std::vector<std::int64_t> bytes;  ///< sizes of copies and sets
+  std::vector<std::int64_t> bytes;      ///< sizes of copies and sets
+  std::vector<event_span> event_spans;  ///< where activities could not be recorded
 
   std::vector<operator_kind> operator_kinds;
   operator_columns operators;

@@ -182,6 +182,7 @@ VARVE_API void varve_end_elsewhere_(uint64_t id) VARVE_NOEXCEPT;
 VARVE_API varve_range varve_step_(varve_range range, const char* name, int32_t index) VARVE_NOEXCEPT;
 VARVE_API void varve_attribute_(uint64_t id, int attribute, int64_t value) VARVE_NOEXCEPT;
 VARVE_API void varve_model_(uint64_t id, const char* name) VARVE_NOEXCEPT;
+VARVE_API void varve_stream_(uint64_t id, void* cuda_stream) VARVE_NOEXCEPT;
 VARVE_API void varve_declare_(uint64_t id, const varve_work_t* work) VARVE_NOEXCEPT;
 VARVE_API void varve_sequence_(uint64_t id, int decode, uint32_t tokens, uint32_t context) VARVE_NOEXCEPT;
 VARVE_API uint64_t varve_request_begin_(const char* name, int32_t index) VARVE_NOEXCEPT;
@@ -225,6 +226,18 @@ static inline void varve_set(varve_range pass, varve_attribute attribute, int64_
 static inline void varve_set_model(varve_range pass, const char* name) VARVE_NOEXCEPT {
   if (__builtin_expect(pass.id != 0, 0)) {
     varve_model_(pass.id, name);
+  }
+}
+
+/**
+ * Names the stream (a CUstream or cudaStream_t) that a pass runs on, before it launches anything: once for
+ * each of its streams, on the thread that began it. Where CUPTI is taken by another tool, a session then
+ * measures the pass's span on the GPU by CUDA events around it; where CUPTI works, and where nothing records,
+ * it does nothing. The stream outlives the pass. NULL is the legacy default stream of the current context.
+ */
+static inline void varve_stream(varve_range pass, void* cuda_stream) VARVE_NOEXCEPT {
+  if (__builtin_expect(pass.id != 0, 0)) {
+    varve_stream_(pass.id, cuda_stream);
   }
 }
 
@@ -348,6 +361,9 @@ static inline void varve_set(varve_range pass, varve_attribute attribute, int64_
 }
 static inline void varve_set_model(varve_range pass, const char* name) VARVE_NOEXCEPT {
   (void)pass, (void)name;
+}
+static inline void varve_stream(varve_range pass, void* cuda_stream) VARVE_NOEXCEPT {
+  (void)pass, (void)cuda_stream;
 }
 static inline void varve_declare(varve_range range, varve_work_t work) VARVE_NOEXCEPT {
   (void)range, (void)work;

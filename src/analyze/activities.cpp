@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "analyze/activities.hpp"
 
+#include "analyze/event_spans.hpp"
+
 #include "analyze/time_order.hpp"
 
 #include <algorithm>
@@ -261,6 +263,13 @@ void attribution::find_first_of_calls() {
 activity_table attribute_activities(const trace& t, structure& s, call_index& calls, row_table& rows,
                                     range_devices& devices, report_quality& quality) {
   activity_table out = attribution{t, s, calls, rows, devices, quality}.run();
+  for (const event_span& span : t.event_spans) {
+    for (std::uint32_t d = 0; is_sound(t, span) && d < out.devices.size(); ++d) {
+      if (out.devices[d].id == t.streams[span.stream].device) {
+        devices.note(span.range, d);
+      }
+    }
+  }
   devices.settle();
   return out;
 }

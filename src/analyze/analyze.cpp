@@ -6,6 +6,7 @@
 #include "analyze/assemble.hpp"
 #include "analyze/calls.hpp"
 #include "analyze/collectives.hpp"
+#include "analyze/event_spans.hpp"
 #include "analyze/host.hpp"
 #include "analyze/operators.hpp"
 #include "analyze/repair.hpp"
@@ -121,9 +122,15 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
     return out;  // nothing in it
   }
   count_unknown_work(t, known, activities, rows);
+  const spans_found spans = find_spans(t, activities, marks, rows, quality);
+  if (spans.broken != 0) {
+    quality.losses.push_back(
+        {"GPU spans of no pass, on an unknown stream or device, or that end before they begin", "analysis",
+         spans.broken});
+  }
   place_phases(marks, devices, rows);
   const auto walls = read_walls(marks, devices, activities.devices.size());
-  const sweep_result sweep = sweep_devices(t, marks, walls, calls, activities, devices, rows);
+  const sweep_result sweep = sweep_devices(t, marks, walls, calls, activities, devices, spans, rows);
   for (std::uint32_t k = 0; k < rows.kernels.size(); ++k) {
     rows.flush_shape(k);
   }
@@ -132,7 +139,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
       count_host(t, marks, calls, activities, devices, rows, quality);
   quality.attributed = attributed_share(rows, activities.in_no_layer);
 
-  const results from{t, marks, calls, activities, rows, devices, walls, sweep, graph_rows};
+  const results from{t, marks, calls, activities, rows, devices, walls, sweep, spans, graph_rows};
   const tree_order order = order_rows(marks, rows);
   samples values{from, order};
   add_layers(from, order, values, out);

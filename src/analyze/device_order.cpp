@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "analyze/activities.hpp"
+#include "analyze/event_spans.hpp"
 #include "analyze/time_order.hpp"
 
 #include <algorithm>
@@ -45,6 +46,11 @@ void device_order::find_devices() {
   for (std::size_t s = 0; s < t_.streams.size() && s < table_.streams.size(); ++s) {
     if (table_.streams[s].activities != 0) {
       ids.push_back(t_.streams[s].device);
+    }
+  }
+  for (const event_span& s : t_.event_spans) {
+    if (is_sound(t_, s)) {
+      ids.push_back(t_.streams[s.stream].device);
     }
   }
   if (ids.empty() && (!t_.ranges.empty() || calls_.size() != 0 || table_.unknown_streams != 0)) {

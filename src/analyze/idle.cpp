@@ -51,24 +51,6 @@ std::vector<synchronisation> list_synchronisations(const call_index& calls) {
   return out;
 }
 
-void unite(std::vector<interval>& intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](const interval& a, const interval& b) {
-    return std::tuple{a.begin, a.end} < std::tuple{b.begin, b.end};
-  });
-  std::size_t kept = 0;
-  for (const interval& i : intervals) {
-    if (i.begin >= i.end) {
-      continue;
-    }
-    if (kept > 0 && i.begin <= intervals[kept - 1].end) {
-      intervals[kept - 1].end = std::max(intervals[kept - 1].end, i.end);
-    } else {
-      intervals[kept++] = i;
-    }
-  }
-  intervals.resize(kept);
-}
-
 }  // namespace
 
 std::vector<std::vector<interval>> missing_records(const structure& s, const call_index& calls,

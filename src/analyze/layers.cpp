@@ -90,6 +90,9 @@ void layer_builder::add_phase(std::uint32_t k, const layer_row& source) {
   phase.total.alone_time = source.alone_below;
   const std::uint32_t key = from_.rows.groups[source.group].key;
   phase.wall = from_.walls[from_.rows.groups[source.group].device].length[key];
+  if (source.group < from_.spans.length_by_group.size()) {
+    phase.event_span = summarise(from_.spans.length_by_group[source.group]);
+  }
   if (source.group < from_.sweep.parts.size()) {
     phase.partition = to_partition(from_.sweep.parts[source.group]);
   }

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <tuple>
+#include <vector>
 
 namespace varve {
 inline namespace v0 {
@@ -45,6 +47,25 @@ struct interval {
   time_ns begin = 0;
   time_ns end = 0;
 };
+
+/// Sorts intervals and joins those that touch; empty ones go.
+inline void unite(std::vector<interval>& intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](const interval& a, const interval& b) {
+    return std::tuple{a.begin, a.end} < std::tuple{b.begin, b.end};
+  });
+  std::size_t kept = 0;
+  for (const interval& i : intervals) {
+    if (i.begin >= i.end) {
+      continue;
+    }
+    if (kept > 0 && i.begin <= intervals[kept - 1].end) {
+      intervals[kept - 1].end = std::max(intervals[kept - 1].end, i.end);
+    } else {
+      intervals[kept++] = i;
+    }
+  }
+  intervals.resize(kept);
+}
 
 /// From the first begin to the last end.
 struct time_extent {

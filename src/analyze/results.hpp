@@ -28,6 +28,7 @@ struct results {
   const range_devices& devices;
   const std::vector<pass_walls>& walls;  ///< by device
   const sweep_result& sweep;
+  const spans_found& spans;
   const std::vector<std::uint32_t>& graph_rows;  ///< by graph launch: the layer that it was made in
 };
 

@@ -216,7 +216,7 @@ void device_sweep::tail(const std::vector<std::uint32_t>& passes_by_begin) {
 
 sweep_result sweep_devices(const trace& t, const structure& s, const std::vector<pass_walls>& walls,
                            const call_index& calls, const activity_table& activities,
-                           const range_devices& devices, row_table& rows) {
+                           const range_devices& devices, const spans_found& spans, row_table& rows) {
   sweep_result result;
   result.parts.resize(rows.groups.size());
   result.kernel.resize(activities.size);
@@ -225,12 +225,14 @@ sweep_result sweep_devices(const trace& t, const structure& s, const std::vector
   for (std::uint32_t p = 0; p < s.passes.size(); ++p) {
     devices.each_of(s.passes[p], [&](std::uint32_t d) { passes[d].push_back(p); });
   }
-  const auto missing = missing_records(s, calls, activities, devices, rows);
+  auto missing = missing_records(s, calls, activities, devices, rows);
   for (std::size_t d = 0; d < activities.devices.size(); ++d) {
     std::vector<std::uint32_t>& passes_by_begin = passes[d];
     std::sort(passes_by_begin.begin(), passes_by_begin.end(), [&](std::uint32_t a, std::uint32_t b) {
       return s.passes[a].begin != s.passes[b].begin ? s.passes[a].begin < s.passes[b].begin : a < b;
     });
+    missing[d].insert(missing[d].end(), spans.by_device[d].begin(), spans.by_device[d].end());
+    unite(missing[d]);
     device_sweep sweep{t, s, walls[d], calls, activities, rows, missing[d], d, result.kernel};
     result.devices.push_back(sweep.run(passes_by_begin));
     for (std::size_t g = 0; g < rows.groups.size(); ++g) {

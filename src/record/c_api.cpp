@@ -10,6 +10,7 @@
 #include "record/nvtx.hpp"
 #include "record/recording.hpp"
 #include "record/registry.hpp"
+#include "record/span_source.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -150,6 +151,18 @@ void varve_model_(uint64_t id, const char* name) noexcept {
     const slot slots[] = {make_slot(event::attribute, key_model, id),
                           {reinterpret_cast<std::uintptr_t>(name), 0}};
     append(slots, 2);
+  }
+}
+
+void varve_stream_(uint64_t id, void* cuda_stream) noexcept {
+  if ((id & token_marked) == 0 || !is_recording(varve_load_state_()) || !built_in_spans().running()) {
+    return;
+  }
+  thread_log* const log = log_of_thread();
+  if (log != nullptr && log->mark_streamed(id)) {
+    built_in_spans().begin(id & ~token_nvtx, cuda_stream);
+  } else {
+    built_in_spans().refuse();
   }
 }
 

@@ -96,9 +96,9 @@ time_ns gain(const clock_anchor& a, const clock_anchor& b) noexcept {
 }
 
 /// A clock that is slewed runs up to 500 ppm fast or slow (adjtimex(2)); beyond twice that, and 50 us, it was
-/// set.
+/// set, as far as the readings tell.
 bool was_set(const clock_anchor& a, const clock_anchor& b) noexcept {
-  return std::abs(gain(a, b)) > 50'000 + (b.monotonic - a.monotonic) / 1000;
+  return std::abs(gain(a, b)) > 50'000 + a.error + b.error + (b.monotonic - a.monotonic) / 1000;
 }
 
 }  // namespace
@@ -110,19 +110,42 @@ clock_mapping::clock_mapping(const clock_anchor& from, const clock_anchor& to) n
   }
 }
 
-clock_mapping::clock_mapping(std::vector<clock_anchor> anchors) noexcept {
+clock_mapping::clock_mapping(const std::vector<clock_anchor>& anchors) noexcept {
   pieces_.clear();
+  piece next;
+  const auto begin = [&](const clock_anchor& at) {
+    next.from = at;
+    next.from.epoch -= next.steps;
+  };
   for (std::size_t i = 0; i + 1 < anchors.size(); ++i) {
     const clock_anchor& a = anchors[i];
     const clock_anchor& b = anchors[i + 1];
-    const time_ns elapsed = was_set(a, b) ? b.monotonic - a.monotonic : b.epoch - a.epoch;
+    const bool set = was_set(a, b);
+    const time_ns elapsed = set ? b.monotonic - a.monotonic : b.epoch - a.epoch;
     if (b.ticks > a.ticks && elapsed > 0) {
-      pieces_.push_back({a, rate_of(elapsed, b.ticks - a.ticks)});
+      begin(a);
+      next.rate = rate_of(elapsed, b.ticks - a.ticks);
+      pieces_.push_back(next);
     }
+    next.steps += set ? gain(a, b) : 0;
+    has_steps_ = has_steps_ || set;
   }
-  if (pieces_.empty()) {
-    pieces_.push_back({anchors.empty() ? clock_anchor{} : anchors.front()});
+  if (!anchors.empty()) {
+    begin(anchors.back());
   }
+  if (pieces_.empty() || has_steps_) {
+    pieces_.push_back(next);
+  }
+}
+
+time_ns clock_mapping::steps_until(time_ns epoch, time_ns near) const noexcept {
+  auto next = std::upper_bound(pieces_.begin(), pieces_.end(), near,
+                               [](time_ns t, const piece& p) { return t < p.from.epoch; });
+  time_ns best = next == pieces_.begin() ? next->steps : std::prev(next)->steps;
+  for (int soon = 0; soon < 4 && next != pieces_.end(); ++soon, ++next) {
+    best = std::abs(epoch - next->steps - near) < std::abs(epoch - best - near) ? next->steps : best;
+  }
+  return best;
 }
 
 time_ns clock_mapping::operator()(std::uint64_t ticks) const noexcept {

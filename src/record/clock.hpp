@@ -70,17 +70,23 @@ class clock_mapping {
   /// The epoch's time at the first anchor plus the elapsed ticks at the rate that CLOCK_MONOTONIC showed
   /// between the anchors, so that steps of the real-time clock do not matter.
   clock_mapping(const clock_anchor& from, const clock_anchor& to) noexcept;
-  /// Follows the epoch's clock through all anchors, which are in order, steps and all: so that ticks can be
-  /// compared with what else was read from that clock.
-  explicit clock_mapping(std::vector<clock_anchor> anchors) noexcept;
+  /// Follows the epoch's clock through all anchors, which are in order, but for the steps that it made: time
+  /// goes on. What else was read from that clock can be compared with ticks once settle() has been asked.
+  explicit clock_mapping(const std::vector<clock_anchor>& anchors) noexcept;
   [[nodiscard]] time_ns operator()(std::uint64_t ticks) const noexcept;
+  /// By how much the epoch's clock had been set when it showed `epoch`, which was at about `near`, converted,
+  /// or soon after.
+  [[nodiscard]] time_ns steps_until(time_ns epoch, time_ns near) const noexcept;
+  [[nodiscard]] bool has_steps() const noexcept { return has_steps_; }
 
  private:
   struct piece {
     clock_anchor from;
     std::uint64_t rate = std::uint64_t{1} << 48U;  // nanoseconds a tick, times 2^48
+    time_ns steps = 0;                             // until then, in all
   };
   std::vector<piece> pieces_{1};
+  bool has_steps_ = false;
 };
 
 /// The device clock against CLOCK_MONOTONIC over the anchors of a recording.

@@ -6,7 +6,7 @@
 #include "record/store.hpp"
 
 #include <algorithm>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace varve::record {
 
@@ -25,10 +25,11 @@ void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) cons
   end = std::max(end, until_);  // by no more than two cores' clocks differ
   close(t, end);
   convert(t, clock);
+  add_spans(t, clock);
   t.begin = clock(begin_);
   t.end = clock(end);
-  add_devices(t);
-  share_captured_work(t, node_ranges_);
+  add_devices(t, clock);
+  share_captured_work(t, captures_);
   for (const loss& l : losses()) {
     t.lose(l.what, l.where, l.count);
   }
@@ -81,17 +82,18 @@ void store::convert(trace& t, const clock_mapping& clock) const {
   }
 }
 
-// Work declared for a captured range belongs to all of its nodes: the first carries it, so that sums are
-// right.
-void store::share_captured_work(trace& t, const std::vector<std::uint32_t>& node_ranges) {
+// Work declared for a captured range belongs to all of its nodes: one carries it, in each executable that has
+// a clone of it, so that sums are right.
+void store::share_captured_work(trace& t, const std::vector<capture>& captures) {
   std::unordered_map<std::uint32_t, work> by_range;
   for (const range_work& w : t.works) {
     by_range[w.range] += w.declared;
   }
-  std::unordered_set<std::uint32_t> done;
-  for (std::size_t n = 0; n < node_ranges.size(); ++n) {
-    const auto found = by_range.find(node_ranges[n]);
-    if (node_ranges[n] != none && found != by_range.end() && done.insert(node_ranges[n]).second) {
+  std::unordered_map<std::uint32_t, std::uint64_t> carriers;
+  for (std::size_t n = 0; n < captures.size(); ++n) {
+    const auto found = by_range.find(captures[n].range);
+    if (captures[n].range != none && found != by_range.end() &&
+        carriers.try_emplace(captures[n].range, captures[n].origin).first->second == captures[n].origin) {
       t.graph_nodes[n].declared = found->second;
     }
   }

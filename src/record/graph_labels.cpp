@@ -2,6 +2,11 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "record/graph_labels.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <iterator>
+#include <list>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -13,8 +18,24 @@ namespace {
 
 struct entry {
   std::uint32_t path = none;  // in state::paths
-  bool stale = false;
+  std::uint32_t since = 0;    // correlation of the update that made it; 0: it was before all of the session's
   std::uint64_t captured_in = 0;
+  std::uint64_t origin = 0;
+  bool stale = false;
+};
+
+bool is_same(const entry& a, const entry& b) noexcept {
+  return a.path == b.path && a.captured_in == b.captured_in && a.origin == b.origin && a.stale == b.stale;
+}
+
+/// Correlations wrap.
+bool is_of(std::uint32_t correlation, const entry& e) noexcept {
+  return e.since == 0 || static_cast<std::int32_t>(correlation - e.since) >= 0;
+}
+
+struct leaving_entry {
+  std::uint64_t node;
+  bool whole;  // else its oldest version
 };
 
 struct labels_state {
@@ -22,8 +43,12 @@ struct labels_state {
   string_table strings;
   label_table paths;
   std::unordered_map<std::uint64_t, entry> nodes;
-  std::vector<std::uint64_t> doomed;  // gone, but a session may still read their labels
-  std::vector<std::uint64_t> older;   // the same before the last purge
+  std::unordered_map<std::uint64_t, std::list<entry>> former;  // versions, oldest first
+  std::deque<leaving_entry> leaving;
+  std::size_t aged = 0;  // of these, those from before the last purge
+  std::size_t versions = 0;
+  bool reading = false;
+  std::atomic<bool> versioned{false};  // by this session
 };
 
 labels_state& state() noexcept {
@@ -32,6 +57,48 @@ labels_state& state() noexcept {
 }
 
 graph_labels the_labels;
+
+// All of these under the lock.
+
+void forget_next(labels_state& s) noexcept {
+  const leaving_entry gone = s.leaving.front();
+  s.leaving.pop_front();
+  s.aged -= s.aged != 0 ? 1U : 0U;
+  const auto old = s.former.find(gone.node);
+  if (gone.whole) {
+    s.nodes.erase(gone.node);
+  }
+  if (old != s.former.end()) {
+    s.versions -= gone.whole ? old->second.size() : 1U;
+    old->second.erase(old->second.begin(), gone.whole ? old->second.end() : std::next(old->second.begin()));
+    if (old->second.empty()) {
+      s.former.erase(old);
+    }
+  }
+}
+
+void leave(labels_state& s, const leaving_entry& what) {
+  if (s.leaving.size() >= graph_labels::most_leaving) {
+    forget_next(s);
+  }
+  s.leaving.push_back(what);
+}
+
+void change(labels_state& s, std::uint64_t node, entry to, std::uint32_t since) {
+  entry& now = s.nodes[node];
+  to.since = 0;
+  if (s.reading && since != 0) {
+    if (is_same(now, to)) {
+      return;
+    }
+    leave(s, {node, false});
+    s.former[node].push_back(now);
+    ++s.versions;
+    to.since = since;
+    s.versioned = true;
+  }
+  now = to;
+}
 
 }  // namespace
 
@@ -47,43 +114,54 @@ void graph_labels::capture(std::uint64_t node, const thread_log& log) noexcept {
       path =
           s.paths.intern({path, s.strings.intern(step.name), step.index, static_cast<range_kind>(step.kind)});
     }
-    s.nodes[node] = {path, false, log.innermost()};
+    s.nodes[node] = {path, 0, log.innermost(), node, false};
   } catch (const std::bad_alloc&) {
     s.nodes.erase(node);
   }
 }
 
-bool graph_labels::copy(std::uint64_t from, std::uint64_t to) noexcept {
+bool graph_labels::copy(std::uint64_t from, std::uint64_t to, std::uint32_t since) noexcept {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};
   const auto source = s.nodes.find(from);
-  if (source == s.nodes.end()) {
+  const bool known = source != s.nodes.end();
+  const bool keeps = s.reading && since != 0 && s.nodes.count(to) != 0;
+  if (!known && !keeps) {
     s.nodes.erase(to);  // better unlabelled than the label of an older version
     return false;
   }
   try {
-    const entry copied = source->second;
-    s.nodes[to] = copied;
-    return true;
+    const entry copied = known ? source->second : entry{};
+    change(s, to, copied, since);
+    return known;
   } catch (const std::bad_alloc&) {
+    s.nodes.erase(to);
     return false;
   }
 }
 
-void graph_labels::mark_stale(std::uint64_t node) noexcept {
+void graph_labels::mark_stale(std::uint64_t node, std::uint32_t since) noexcept {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};
-  if (const auto found = s.nodes.find(node); found != s.nodes.end()) {
+  const auto found = s.nodes.find(node);
+  if (found == s.nodes.end()) {
+    return;
+  }
+  try {
+    entry stale = found->second;
+    stale.stale = true;
+    change(s, node, stale, since);
+  } catch (const std::bad_alloc&) {
     found->second.stale = true;
   }
 }
 
-void graph_labels::destroy(std::uint64_t node, bool later) noexcept {
+void graph_labels::destroy(std::uint64_t node, bool replayed) noexcept {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};
-  if (later) {
+  if (replayed && s.reading) {
     try {
-      s.doomed.push_back(node);
+      leave(s, {node, true});
       return;
     } catch (const std::bad_alloc&) {
       // forget it now instead
@@ -92,53 +170,111 @@ void graph_labels::destroy(std::uint64_t node, bool later) noexcept {
   s.nodes.erase(node);
 }
 
-void graph_labels::purge(bool all) noexcept {
+void graph_labels::begin_reading() noexcept {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};
-  for (const std::uint64_t node : s.older) {
-    s.nodes.erase(node);
+  s.reading = true;
+}
+
+void graph_labels::end_reading() noexcept {
+  labels_state& s = state();
+  const std::lock_guard lock{s.mutex};
+  s.reading = false;
+  while (!s.leaving.empty()) {
+    forget_next(s);
   }
-  s.older.clear();
-  std::swap(s.older, s.doomed);
-  if (all) {
-    for (const std::uint64_t node : s.older) {
-      s.nodes.erase(node);
+  if (s.versioned) {
+    for (auto& [id, node] : s.nodes) {
+      node.since = 0;
     }
-    s.older.clear();
+    s.versioned = false;
   }
+}
+
+void graph_labels::purge() noexcept {
+  labels_state& s = state();
+  const std::lock_guard lock{s.mutex};
+  while (s.aged != 0) {
+    forget_next(s);
+  }
+  s.aged = s.leaving.size();
 }
 
 void graph_labels::clear() noexcept {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};
   s.nodes.clear();
-  s.doomed.clear();
-  s.older.clear();
+  s.former.clear();
+  s.leaving.clear();
+  s.aged = 0;
+  s.versions = 0;
+  s.versioned = false;
+  s.strings = {};
+  s.paths = {};
 }
 
 void graph_labels::lock() noexcept { state().mutex.lock(); }
 void graph_labels::unlock() noexcept { state().mutex.unlock(); }
 
-bool graph_labels::resolve(std::uint64_t node, trace& into, graph_node& record, std::uint64_t& captured_in) {
+std::uint32_t graph_labels::version(std::uint64_t node, std::uint32_t correlation) noexcept {
+  labels_state& s = state();
+  if (!s.versioned.load(std::memory_order_relaxed)) {
+    return 0;
+  }
+  const std::lock_guard lock{s.mutex};
+  const auto now = s.nodes.find(node);
+  if (now == s.nodes.end()) {
+    return 0;
+  }
+  if (correlation == 0 || is_of(correlation, now->second)) {
+    return now->second.since;
+  }
+  if (const auto old = s.former.find(node); old != s.former.end()) {
+    const auto found = std::find_if(old->second.rbegin(), old->second.rend(),
+                                    [&](const entry& e) { return is_of(correlation, e); });
+    return found != old->second.rend() ? found->since : 0;
+  }
+  return 0;
+}
+
+graph_labels::origin graph_labels::resolve(std::uint64_t node, std::uint32_t version, trace& into,
+                                           graph_node& record) {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};
+  record.label = none;
   const auto found = s.nodes.find(node);
   if (found == s.nodes.end()) {
-    return false;
+    return {};
+  }
+  entry e = found->second;
+  if (e.since != version) {
+    // Of one that is forgotten, the next is shown, and that it is not known to be the same.
+    e.stale = true;
+    if (const auto old = s.former.find(node); old != s.former.end()) {
+      const auto same = std::find_if(old->second.rbegin(), old->second.rend(),
+                                     [&](const entry& o) { return o.since == version; });
+      const bool kept = same != old->second.rend();
+      e = kept ? *same : old->second.front();
+      e.stale = e.stale || !kept;
+    }
   }
   std::vector<std::uint32_t> steps;
-  for (std::uint32_t p = found->second.path; p != none; p = s.paths[p].parent) {
+  for (std::uint32_t p = e.path; p != none; p = s.paths[p].parent) {
     steps.push_back(p);
   }
-  record.label = none;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     const label_node& n = s.paths[*step];
     record.label =
         into.labels.intern({record.label, into.strings.intern(s.strings[n.name]), n.index, n.kind});
   }
-  record.stale = found->second.stale;
-  captured_in = found->second.captured_in;
-  return true;
+  record.stale = e.stale;
+  return {e.captured_in, e.origin};
+}
+
+std::size_t graph_labels::size() noexcept {
+  labels_state& s = state();
+  const std::lock_guard lock{s.mutex};
+  return s.nodes.size() + s.versions;
 }
 
 }  // namespace varve::record

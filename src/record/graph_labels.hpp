@@ -10,32 +10,50 @@
 
 #include "record/log.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace varve::record {
 
 /// Thread safe; takes a lock and may allocate: building a graph is no launch path. Without memory for an
 /// entry the node stays unlabelled, which the report counts.
+///
+/// While a session reads, a node whose label changes keeps the former one for launches of before: each
+/// version is valid from the correlation of the call that made it on. What is gone or superseded is kept for
+/// a while, and no more than `most_leaving` of that.
 class graph_labels {
  public:
+  static constexpr std::size_t most_leaving = std::size_t{1} << 18U;
+
   /// Notes the path of the given stack for `node`, and the range that it was captured in.
   void capture(std::uint64_t node, const thread_log& log) noexcept;
-  /// `to` gets what `from` has. False when that is nothing.
-  bool copy(std::uint64_t from, std::uint64_t to) noexcept;
-  void mark_stale(std::uint64_t node) noexcept;
-  /// Forgets the node, at once or at the next purge() when a session may still read it.
-  void destroy(std::uint64_t node, bool later) noexcept;
-  /// Forgets what is to be forgotten later; `all`: at once, else what was destroyed before the last call but
-  /// one.
-  void purge(bool all = true) noexcept;
+  /// `to` gets what `from` has, from the call `since` on; 0: it is new. False when that is nothing.
+  bool copy(std::uint64_t from, std::uint64_t to, std::uint32_t since = 0) noexcept;
+  void mark_stale(std::uint64_t node, std::uint32_t since) noexcept;
+  /// Forgets the node; `replayed`: records may carry it, so that a session may still ask for it.
+  void destroy(std::uint64_t node, bool replayed) noexcept;
+  /// A session reads from now on, or no longer.
+  void begin_reading() noexcept;
+  void end_reading() noexcept;
+  /// Forgets what was gone or superseded before the last call but one.
+  void purge() noexcept;
   void clear() noexcept;
   /// Around a fork.
   void lock() noexcept;
   void unlock() noexcept;
 
-  /// The node as a trace's record, its path interned there, and the token of the range it was captured in.
-  /// False when nothing is known of it.
-  bool resolve(std::uint64_t node, trace& into, graph_node& record, std::uint64_t& captured_in);
+  /// Which version of the node a launch with this correlation ran; 0: the first.
+  [[nodiscard]] std::uint32_t version(std::uint64_t node, std::uint32_t correlation) noexcept;
+  /// What is known of a node beside its record.
+  struct origin {
+    std::uint64_t range = 0;  ///< token of the range that it was captured in; 0: none
+    std::uint64_t node = 0;   ///< that was captured, of which this one is a clone
+  };
+  /// That version of the node as a trace's record, its path interned there.
+  origin resolve(std::uint64_t node, std::uint32_t version, trace& into, graph_node& record);
+
+  /// Nodes and former versions that are kept.
+  [[nodiscard]] std::size_t size() noexcept;
 };
 
 graph_labels& labels_of_graphs() noexcept;

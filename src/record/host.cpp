@@ -107,11 +107,13 @@ std::uint64_t host_device::clone_node(std::uint64_t from) noexcept {
 }
 
 void host_device::update_node(std::uint64_t node, std::uint64_t from) noexcept {
-  record::labels_of_graphs().copy(from, node);
+  // From the next launch on.
+  const std::uint32_t next = record::last_correlation.load(std::memory_order_relaxed) + 1;
+  record::labels_of_graphs().copy(from, node, std::max(next, 1U));
 }
 
 void host_device::destroy_node(std::uint64_t node) noexcept {
-  record::labels_of_graphs().destroy(node, (varve_load_state_() & VARVE_STATE_RECORDING) != 0);
+  record::labels_of_graphs().destroy(node, true);
 }
 
 host_call::host_call(host_device& /*device*/, call_kind kind, bool captured) noexcept : correlation_{0} {

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "record/log.hpp"
 
+#include "record/span_source.hpp"
+
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -170,7 +172,7 @@ inline void thread_log::write_label(event packed, std::uint64_t ticks, const cha
 }
 
 inline std::uint64_t thread_log::opened(const char* name, std::int32_t index, int kind) noexcept {
-  stack_[depth_++] = {serial_, 0, name, index, kind};
+  stack_[depth_++] = {serial_, 0, name, index, static_cast<std::int16_t>(kind), false};
   return make_token(number_, serial_++);
 }
 
@@ -216,16 +218,21 @@ void thread_log::pop(std::uint64_t token, bool recording) noexcept {
     write_one(make_slot(event::end, ticks, serial));
     limit_ += at - from;
   }
+  const bool streamed = stack_[from].streamed;
   if (__builtin_expect(at != depth_, 0)) {
     std::copy(stack_ + at, stack_ + depth_, stack_ + from);
   }
   depth_ -= at - from;
+  if (__builtin_expect(streamed, 0)) {
+    built_in_spans().end(make_token(number_, serial));
+  }
 }
 
 std::uint64_t thread_log::next(std::uint64_t token, const char* name, std::int32_t index,
                                bool recording) noexcept {
   const bool innermost_own = depth_ > 0 && stack_[depth_ - 1].serial == token_serial(token) &&
-                             stack_[depth_ - 1].origin == 0 && token_log(token) == number_;
+                             stack_[depth_ - 1].origin == 0 && token_log(token) == number_ &&
+                             !stack_[depth_ - 1].streamed;
   if (__builtin_expect(!innermost_own || !recording || !ready(2), 0)) {
     pop(token, recording);
     return push(VARVE_KIND_LAYER, name, index, recording);
@@ -250,10 +257,22 @@ std::uint64_t thread_log::adopt(const varve_handoff_t& where, bool recording) no
     write_one(make_slot(event::adopt, 0, where.id));
   }
   for (std::uint32_t i = 0; i < steps; ++i) {
-    stack_[depth_++] = {serial_, where.id, where.path[i].name, where.path[i].index,
-                        static_cast<std::int32_t>(where.kinds[i])};
+    stack_[depth_++] = {
+        serial_, where.id, where.path[i].name, where.path[i].index, static_cast<std::int16_t>(where.kinds[i]),
+        false};
   }
   return make_token(number_, serial_++);
+}
+
+bool thread_log::mark_streamed(std::uint64_t token) noexcept {
+  for (std::uint32_t at = token_log(token) == number_ ? depth_ : 0; at > 0; --at) {
+    open_range& r = stack_[at - 1];
+    if (r.serial == token_serial(token)) {
+      r.streamed = r.origin == 0 && r.kind == VARVE_KIND_PHASE;
+      return r.streamed;
+    }
+  }
+  return false;
 }
 
 bool thread_log::append(const slot* slots, std::uint32_t count_of_slots, std::uint32_t then) noexcept {
@@ -278,6 +297,11 @@ void thread_log::append_kept(const slot& s) noexcept {
 void thread_log::end_thread(bool recording) noexcept {
   if (recording && chunk_ != nullptr && epoch_ == current_epoch.load(std::memory_order_relaxed)) {
     write_one(make_slot(event::thread_end, now(), 0));
+  }
+  for (std::uint32_t i = 0; i < depth_; ++i) {
+    if (stack_[i].streamed) {
+      built_in_spans().abandon(make_token(number_, stack_[i].serial));
+    }
   }
   depth_ = 0;
   open_calls_ = 0;

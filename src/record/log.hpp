@@ -135,7 +135,8 @@ struct open_range {
   std::uint64_t origin;  // token of the adopted range; 0: a range of this thread
   const char* name;
   std::int32_t index;
-  std::int32_t kind;  // varve_kind
+  std::int16_t kind;  // varve_kind
+  bool streamed;      // a pass that events stand around: span_source
 };
 
 class thread_log {
@@ -149,6 +150,9 @@ class thread_log {
   /// Ends range `token` and begins a layer with one clock read.
   std::uint64_t next(std::uint64_t token, const char* name, std::int32_t index, bool recording) noexcept;
   std::uint64_t adopt(const varve_handoff_t& where, bool recording) noexcept;
+  /// Notes that events stand around the pass: its end tells span_source. False when it is no open pass of
+  /// this thread.
+  bool mark_streamed(std::uint64_t token) noexcept;
   /// Appends `count` slots, and keeps `then` more free for append_kept(); or counts their loss.
   bool append(const slot* slots, std::uint32_t count, std::uint32_t then = 0) noexcept;
   void append_kept(const slot& s) noexcept;

@@ -7,6 +7,7 @@
 #include "record/names.hpp"
 #include "record/nvtx.hpp"
 #include "record/registry.hpp"
+#include "record/span_source.hpp"
 #include "record/store.hpp"
 
 #include <dlfcn.h>
@@ -17,6 +18,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -36,7 +38,8 @@ struct process_state {
   device_source* devices = nullptr;   // that records too
   std::vector<clock_anchor> anchors;  // of its clock, while it does
   time_ns anchor_interval = 0;
-  trace batch;  // of what it hands over
+  trace batch;         // of what it hands over
+  bool spans = false;  // the source of spans records too
 
   std::mutex window;   // taken after `mutex`, where both are; never held for long
   clock_anchor ended;  // its ticks are UINT64_MAX while the window is open
@@ -81,15 +84,24 @@ void in_child() noexcept {
   p.parents_records = p.records.release();
   p.parents_reader = p.reader.release();
   p.devices = nullptr;
+  p.spans = false;
+  new (&p.wake) std::condition_variable;  // the parent's reader was in the old one, whose state is its
   after_fork();
+  labels_of_graphs().end_reading();
   built_in_source().leave_to_parent();
+  built_in_spans().leave_to_parent();
 }
 
-// Under the lock.
-void take_devices(process_state& p) {
+// Under the lock: what the devices did.
+void take_over(process_state& p) {
   if (p.devices != nullptr) {
     p.devices->hand_over(p.batch, p.records->full());
     p.records->take_over(p.batch);
+  }
+  if (p.spans) {
+    std::vector<device_span> spans;
+    built_in_spans().hand_over(spans);
+    p.records->take_over(spans);
   }
 }
 
@@ -101,7 +113,7 @@ void drain_so_far(process_state& p) {
     until = std::min(now(), p.ended.ticks);
   }
   p.records->drain(until);
-  take_devices(p);
+  take_over(p);
 }
 
 time_ns device_time() noexcept { return built_in_source().now(); }
@@ -147,13 +159,14 @@ void read_logs() {
       p.woken = false;
     }
     built_in_source().poll(false);
+    built_in_spans().poll();
     const std::lock_guard lock{p.mutex};
     if (p.records) {
       drain_so_far(p);
       add_anchor(p, false);
       if (const time_ns t = monotonic(); t - purged > purge_interval) {
         purged = t;
-        labels_of_graphs().purge(false);
+        labels_of_graphs().purge();
       }
     }
   }
@@ -170,7 +183,7 @@ void wake_reader() noexcept {
     }
     p.woken = true;
   }
-  p.wake.notify_all();  // a child inherits a waiter that never wakes
+  p.wake.notify_all();
 }
 
 clock_mapping session_clock() noexcept {
@@ -254,6 +267,9 @@ namespace {
 void tell_clock(const process_state& p, trace& t) {
   const clock_course course = course_of(p.anchors);
   t.clock_error = course.error;
+  if (p.spans) {
+    t.clock_error = std::max(t.clock_error, built_in_spans().error());
+  }
   if (course.steps != 0) {
     t.lose("steps of the system's clock, the largest of " + std::to_string(course.furthest / 1000) +
                " us: times on host and device may be off by that for up to a second before",
@@ -278,10 +294,11 @@ struct clean_up {
   ~clean_up() {
     p.records.reset();
     p.devices = nullptr;
+    p.spans = false;
     p.batch = {};
     p.anchors.clear();
     pool.close();
-    labels_of_graphs().purge();
+    labels_of_graphs().end_reading();
     if ((varve_load_state_() & VARVE_STATE_ARMED) == 0) {
       labels_of_graphs().clear();
     }
@@ -309,6 +326,7 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
     p.stopping = false;
     p.woken = false;
     p.reader = std::make_unique<std::thread>(read_logs);
+    labels_of_graphs().begin_reading();
     return marker_ns;
   } catch (...) {
     p.records.reset();
@@ -324,6 +342,12 @@ void record_devices() noexcept {
   p.batch = {};
   p.anchor_interval = first_interval;
   p.anchors.assign(1, read_anchor(device_time));
+}
+
+void record_spans() noexcept {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  p.spans = true;
 }
 
 void open_window() noexcept {
@@ -353,7 +377,7 @@ recorded stop_recording(bool keep) {
   p.clock = mapping_until(p, p.ended);
   if (keep) {
     p.records->drain(p.ended.ticks, true);
-    take_devices(p);
+    take_over(p);
     out.count = p.records->records();
     out.records = p.records->take(p.clock, p.ended.ticks);
     tell_clock(p, out.records);
@@ -368,7 +392,7 @@ recorded copy_recording() {
   const clock_anchor now = read_anchor();
   add_anchor(p, true);
   p.records->drain(now.ticks);
-  take_devices(p);
+  take_over(p);
   recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
   tell_clock(p, out.records);
   return out;

@@ -30,6 +30,8 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory);
 /// From here on the built-in source of devices, which was started for this recording, hands its records over,
 /// and ticks become times of its clock.
 void record_devices() noexcept;
+/// Where there is none such: from here on the built-in source of spans hands its spans over.
+void record_spans() noexcept;
 /// All sources have begun: markers record from here on, and the window of what is recorded begins.
 void open_window() noexcept;
 /// Markers record no more, and the window of what was recorded ends.

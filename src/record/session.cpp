@@ -8,6 +8,7 @@
 #include "record/device_source.hpp"
 #include "record/host.hpp"
 #include "record/recording.hpp"
+#include "record/span_source.hpp"
 
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ struct session::impl {
   std::vector<std::string> copies;
   mutable std::mutex life;  // stop, snapshot and status of several threads, one after another
   std::atomic<bool> running{false};
+  bool spans = false;                  // of passes are measured, since there are no records of GPUs
   pid_t owner = 0;                     // the process that started it
   std::vector<collector_status> last;  // as they were at the stop
 
@@ -94,6 +96,9 @@ void session::impl::begin_recording(int headers) {
       record::record_devices();
     } else {
       say(log_level::info, "no records of GPUs: " + devices.status().detail);
+      record::built_in_spans().start();
+      spans = true;
+      record::record_spans();
     }
   }
   for (const auto& c : options.collectors) {
@@ -114,6 +119,9 @@ std::vector<collector_status> session::impl::collectors() const {
   }
   if (options.gpu.enabled) {
     out.push_back(record::built_in_source().status());
+    if (spans && record::built_in_spans().concerned()) {
+      out.push_back(record::built_in_spans().status());
+    }
   }
   if ((varve_load_state_() & VARVE_STATE_NVTX) != 0) {
     out.push_back({"nvtx", "", collector_state::running, "a tool is attached: markers go to it too"});
@@ -153,7 +161,18 @@ void session::impl::describe(trace& t, std::size_t records) const {
     for (const loss& l : devices.losses()) {
       t.lose(l.what, l.where, l.count);
     }
-    for (device_info& device : devices.devices()) {
+    std::vector<device_info> found = devices.devices();
+    if (spans) {
+      const record::span_source& source = record::built_in_spans();
+      t.own_overhead += source.own_overhead();
+      for (const loss& l : source.losses()) {
+        t.lose(l.what, l.where, l.count);
+      }
+      if (found.empty() && !t.event_spans.empty()) {
+        found = source.devices();
+      }
+    }
+    for (device_info& device : found) {
       t.devices.push_back(std::move(device));
     }
   }
@@ -177,6 +196,7 @@ trace session::impl::stop(bool keep) {
     }
     record::close_window();
     record::built_in_source().stop();
+    record::built_in_spans().stop();
     for (const auto& c : options.collectors) {
       c->stop();
     }

@@ -9,6 +9,7 @@
 
 #include "record/log.hpp"
 #include "record/registry.hpp"
+#include "record/span_source.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -30,8 +31,8 @@ inline constexpr std::size_t bytes_of_activity = 35;
 inline constexpr std::size_t bytes_of_text = 288;
 inline constexpr std::size_t bytes_of_shape = 256;
 
-/// The same of a node of a graph, in all tables.
-inline constexpr std::size_t bytes_of_node = 160;
+/// The same of a node of a graph, in all tables of a source and its store.
+inline constexpr std::size_t bytes_of_node = 288;
 
 /// The same of an entry in a table of requests.
 inline constexpr std::size_t bytes_of_request = 48;
@@ -52,6 +53,8 @@ class store {
   /// Takes the activities that a source of devices has handed over, with those rows of its tables that are
   /// new. `batch` keeps the tables.
   void take_over(trace& batch);
+  /// The same of spans.
+  void take_over(const std::vector<device_span>& spans);
   /// Whether there is no memory for another activity.
   [[nodiscard]] bool full() const noexcept { return used_ + bytes_of_activity > memory_; }
   /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
@@ -75,6 +78,22 @@ class store {
   struct request_state {
     std::uint32_t range;
     bool open;
+  };
+  struct node_version {
+    std::uint64_t id;
+    std::uint32_t version;
+    bool operator==(const node_version& other) const noexcept {
+      return id == other.id && version == other.version;
+    }
+  };
+  struct node_hash {
+    std::size_t operator()(const node_version& n) const noexcept {
+      return static_cast<std::size_t>((n.id ^ (std::uint64_t{n.version} << 32U)) * 0x9E3779B97F4A7C15ULL);
+    }
+  };
+  struct capture {
+    std::uint32_t range;  // or none
+    std::uint64_t origin;
   };
   struct log_counts {
     std::uint64_t dropped_ranges = 0;
@@ -121,16 +140,19 @@ class store {
   std::optional<std::uint32_t> find_range(std::uint64_t token);
   /// The same where the range should be of this session: counted when it is not.
   std::uint32_t range_of(std::uint64_t token);
-  std::uint32_t node_of(std::uint64_t id);
+  /// The node as a launch with this correlation ran it.
+  std::uint32_t node_of(std::uint64_t id, std::uint32_t correlation);
   std::uint32_t name_of(const char* text);
   [[nodiscard]] bool keep(std::size_t bytes);
   [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
   void finish(trace& t, const clock_mapping& clock, std::uint64_t end) const;
   void close(trace& t, std::uint64_t end) const;
   void convert(trace& t, const clock_mapping& clock) const;
-  void add_devices(trace& t) const;
+  void add_spans(trace& t, const clock_mapping& clock) const;
+  void add_devices(trace& t, const clock_mapping& clock) const;
+  static void settle(trace& t, const clock_mapping& clock, std::size_t first);
   static void remove_outside(trace& t, std::size_t first);
-  static void share_captured_work(trace& t, const std::vector<std::uint32_t>& node_ranges);
+  static void share_captured_work(trace& t, const std::vector<capture>& captures);
 
   std::uint64_t epoch_;
   std::uint64_t begin_;
@@ -142,16 +164,20 @@ class store {
   std::deque<log_state> logs_;  // by number − 1; a deque, since reading one log may add another
   std::unordered_map<const char*, std::uint32_t> names_;
   std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // by device and stream
-  std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
+  std::unordered_map<node_version, std::uint32_t, node_hash> nodes_;
   std::unordered_map<std::uint32_t, std::uint32_t> aliases_;  // of correlations
   // Of a source of devices: activities whose times are nanoseconds, and what its tables' rows are here.
   activity_columns device_activities_;
   std::vector<std::uint32_t> device_names_;
   std::vector<std::uint32_t> device_shapes_;
   std::vector<std::uint32_t> device_bytes_;
-  std::vector<std::uint32_t> device_nodes_;
   std::vector<std::uint16_t> device_streams_;
-  std::vector<std::uint32_t> node_ranges_;  // that each node was captured in
+  struct kept_span {
+    std::uint64_t ticks;
+    event_span span;  // from that moment
+  };
+  std::vector<kept_span> spans_;
+  std::vector<capture> captures_;  // of each node
   std::unordered_map<std::uint64_t, request_state> requests_;
   std::unordered_map<std::uint64_t, std::uint64_t>
       early_ends_;  // of requests whose begin was not read so far

@@ -61,7 +61,7 @@ void store::add_activity(const slot* e) {
   a.correlation = static_cast<std::uint32_t>(e[2].head >> 32U);
   a.kind = static_cast<activity_kind>(e[2].head & 0xFFU);
   a.name = name_of(reinterpret_cast<const char*>(e->payload));
-  a.node = e[2].payload != 0 ? node_of(e[2].payload) : none;
+  a.node = e[2].payload != 0 ? node_of(e[2].payload, a.correlation) : none;
   a.stream = stream->second;
   if (a.kind == activity_kind::copy || a.kind == activity_kind::set) {
     a.detail = t_.intern_bytes(static_cast<std::int64_t>(e[3].head));
@@ -69,22 +69,24 @@ void store::add_activity(const slot* e) {
   t_.add_activity(a);
 }
 
-std::uint32_t store::node_of(std::uint64_t id) {
-  if (nodes_.find(id) == nodes_.end() && !keep(bytes_of_node)) {
+std::uint32_t store::node_of(std::uint64_t id, std::uint32_t correlation) {
+  const node_version key{id, labels_of_graphs().version(id, correlation)};
+  if (const auto known = nodes_.find(key); known != nodes_.end()) {
+    return known->second;
+  }
+  if (!keep(bytes_of_node)) {
     return none;
   }
-  const auto [entry, added] = nodes_.try_emplace(id, static_cast<std::uint32_t>(t_.graph_nodes.size()));
-  if (added) {
-    graph_node n;
-    n.id = id;
-    std::uint64_t captured_in = 0;
-    const bool known = labels_of_graphs().resolve(id, t_, n, captured_in);
-    t_.graph_nodes.push_back(n);
-    const bool this_session = known && captured_in != 0 && token_log(captured_in) <= logs_.size();
-    // A node that was captured before the session has its labels, and no range to take work from.
-    node_ranges_.push_back(this_session ? find_range(captured_in).value_or(none) : none);
-  }
-  return entry->second;
+  graph_node n;
+  n.id = id;
+  const graph_labels::origin from = labels_of_graphs().resolve(id, key.version, t_, n);
+  // A node that was captured before the session has its labels, and no range to take work from.
+  const bool this_session = from.range != 0 && token_log(from.range) <= logs_.size();
+  captures_.push_back({this_session ? find_range(from.range).value_or(none) : none, from.node});
+  t_.graph_nodes.push_back(n);
+  const auto row = static_cast<std::uint32_t>(t_.graph_nodes.size() - 1);
+  nodes_.emplace(key, row);
+  return row;
 }
 
 // A request may begin on one thread, be served by another and end on a third, whose logs are read in any

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace varve::record {
@@ -51,9 +52,6 @@ void store::take_over(trace& batch) {
   for (std::size_t i = device_bytes_.size(); i < batch.bytes.size(); ++i) {
     device_bytes_.push_back(has_room(bytes_of_shape) ? t_.intern_bytes(batch.bytes[i]) : none);
   }
-  for (std::size_t i = device_nodes_.size(); i < batch.graph_nodes.size(); ++i) {
-    device_nodes_.push_back(node_of(batch.graph_nodes[i].id));
-  }
   activity_columns& to = device_activities_;
   const activity_columns& from = batch.activities;
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -69,7 +67,8 @@ void store::take_over(trace& batch) {
     to.end.push_back(from.end[i]);
     to.correlation.push_back(from.correlation[i]);
     to.name.push_back(device_names_[from.name[i]]);
-    to.node.push_back(from.node[i] != none ? device_nodes_[from.node[i]] : none);
+    to.node.push_back(from.node[i] != none ? node_of(batch.graph_nodes[from.node[i]].id, from.correlation[i])
+                                           : none);
     to.detail.push_back(from.detail[i] == none ? none
                         : kernel               ? device_shapes_[from.detail[i]]
                                                : device_bytes_[from.detail[i]]);
@@ -85,7 +84,23 @@ void store::take_over(trace& batch) {
   batch.memory_events.clear();
 }
 
-void store::add_devices(trace& t) const {
+void store::take_over(const std::vector<device_span>& spans) {
+  for (const device_span& s : spans) {
+    const std::uint32_t pass = range_of(s.pass);
+    if (pass != none && keep(sizeof(kept_span))) {
+      spans_.push_back({s.ticks, {s.begin, s.end, pass, t_.intern_stream(s.stream)}});
+    }
+  }
+}
+
+void store::add_spans(trace& t, const clock_mapping& clock) const {
+  for (const kept_span& s : spans_) {
+    const time_ns moment = clock(s.ticks);
+    t.event_spans.push_back({moment + s.span.begin, moment + s.span.end, s.span.range, s.span.stream});
+  }
+}
+
+void store::add_devices(trace& t, const clock_mapping& clock) const {
   activity_columns& to = t.activities;
   const std::size_t first = to.size();
   const activity_columns& from = device_activities_;
@@ -103,9 +118,36 @@ void store::add_devices(trace& t) const {
       correlation = outer != aliases_.end() ? outer->second : correlation;
     }
   }
+  if (clock.has_steps()) {
+    settle(t, clock, first);
+  }
   remove_outside(t, first);
   std::stable_sort(t.memory_events.begin(), t.memory_events.end(),
                    [](const memory_event& a, const memory_event& b) { return a.at < b.at; });
+}
+
+// Where the device clock was set, times of after it go on from those of before, as the host's do. When work
+// ran is told by its call.
+void store::settle(trace& t, const clock_mapping& clock, std::size_t first) {
+  std::unordered_map<std::uint32_t, time_ns> called;
+  for (std::size_t c = 0; c < t.calls.size(); ++c) {
+    called.emplace(t.calls.correlation[c], t.calls.begin[c]);
+  }
+  const auto within = [&](time_ns at) { return std::max(t.begin, std::min(at, t.end)); };
+  activity_columns& all = t.activities;
+  for (std::size_t i = first; i < all.size(); ++i) {
+    if (all.begin[i] == 0 || all.end[i] == 0) {
+      continue;  // no time
+    }
+    const auto call = called.find(all.correlation[i]);
+    const time_ns steps =
+        clock.steps_until(all.begin[i], call != called.end() ? call->second : within(all.begin[i]));
+    all.begin[i] -= steps;
+    all.end[i] -= steps;
+  }
+  for (memory_event& m : t.memory_events) {
+    m.at -= clock.steps_until(m.at, within(m.at));
+  }
 }
 
 // Of before or after the session is what ended before its window or began after it, and was launched by none

@@ -14,6 +14,7 @@ static void run_pass(const char* kind, int64_t tokens, const varve_label_t* mlp,
   varve_range pass = varve_phase_begin(kind);
   int i;
   varve_set_model(pass, "target");
+  varve_stream(pass, NULL);
   varve_serves(pass, request);
   for (i = 0; i < 2; ++i) {
     varve_range attention = varve_layer_begin("attention", i);

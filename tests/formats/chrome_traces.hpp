@@ -145,6 +145,7 @@ inline varve::trace chrome_traces::full_trace() {
       {1'000'026'000, 1'000'027'000, 0, t.strings.intern("else"), none, none, 65534, activity_kind::other});
   t.operator_of_activity = {1, none, none, 0, none};
   t.range_of_activity = {none, 2, none, none, 0};
+  t.event_spans = {{1'000'012'000, 1'000'019'000, 0, 1}, {1, 2, none, narrow_none}};
   t.collectives = {{0, t.strings.intern("allreduce"), 1'024, -1, 8}};
   return t;
 }

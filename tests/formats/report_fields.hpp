@@ -50,8 +50,8 @@ auto parts(is<varve::row> auto& x) {
   return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
 }
 auto parts(is<varve::phase_row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
 }
 auto parts(is<varve::collective_row> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
@@ -87,9 +87,9 @@ auto parts(is<varve::collector_status> auto& x) {
 }
 auto parts(is<varve::report_quality> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2, d2, e2, f2,
-         g2, h2, i2, j2, k2, l2] = x;
+         g2, h2, i2, j2, k2, l2, m2] = x;
   return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2, d2,
-                  e2, f2, g2, h2, i2, j2, k2, l2);
+                  e2, f2, g2, h2, i2, j2, k2, l2, m2);
 }
 auto parts(is<varve::operator_row> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;

@@ -26,6 +26,9 @@ class trace_dumper {
          t.own_overhead, t.inferred_passes, t.inferred_prefills, t.captures_given, t.live_cpu);
     const auto& [by_operator, by_forward, backward, by_pass, unlaunched, by_flow] = t.elsewhere;
     line("elsewhere", by_operator, by_forward, backward, by_pass, unlaunched, by_flow);
+    for (const auto& [begin, end, range, stream] : t.event_spans) {
+      line("event span", begin, end, range, stream);
+    }
     ranges();
     calls();
     activities();
@@ -108,7 +111,9 @@ class trace_dumper {
     for (std::size_t i = 0; i < a.size(); ++i) {
       line("activity", a.begin[i], a.end[i], a.correlation[i], name(a.name[i]), a.node[i], a.stream[i],
            a.kind[i], t_.operator_of_activity.empty() ? 0 : t_.operator_of_activity[i],
-           t_.range_of_activity.empty() ? 0 : t_.range_of_activity[i]);
+           t_.range_of_activity.empty()      ? 0
+           : i < t_.range_of_activity.size() ? t_.range_of_activity[i]
+                                             : varve::none);
       if (a.detail[i] == varve::none) {
         line("no detail");
       } else if (a.kind[i] == varve::activity_kind::kernel) {

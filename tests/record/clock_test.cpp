@@ -62,10 +62,27 @@ TEST(clock, tells_of_a_device_clock_that_was_set) {
   EXPECT_EQ(course.steps, 1U);
   EXPECT_EQ(course.furthest, -3'000'000'000);
   EXPECT_EQ(course.error, 5);
-  // Until the anchor that shows it, time goes on at the rate of CLOCK_MONOTONIC.
+  // Time goes on at the rate of CLOCK_MONOTONIC, and then at that of the device clock, without the step.
   const clock_mapping map{anchors};
+  EXPECT_TRUE(map.has_steps());
   EXPECT_NEAR(static_cast<double>(map(1'500'000'000)), 11'500'000'000, 1);
-  EXPECT_NEAR(static_cast<double>(map(2'500'000'000)), 9'500'000'000, 1);
+  EXPECT_NEAR(static_cast<double>(map(2'500'000'000)), 12'500'000'000, 1);
+  // What the device clock showed at 1.4 s and 2.5 s; at 1.7 s, after the step and before the anchor that
+  // shows it; and of work of a call at 1.5 s that ran at 2.2 s.
+  EXPECT_EQ(map.steps_until(11'400'000'000, 11'400'000'000), 0);
+  EXPECT_EQ(map.steps_until(9'500'000'000, 12'500'000'000), -3'000'000'000);
+  EXPECT_EQ(map.steps_until(8'700'000'000, 11'700'000'000), -3'000'000'000);
+  EXPECT_EQ(map.steps_until(9'200'000'000, 11'500'000'000), -3'000'000'000);
+}
+
+TEST(clock, takes_a_step_out_that_only_the_last_anchor_shows) {
+  const std::vector<clock_anchor> anchors{{0, 0, 10'000'000'000, 5},
+                                          {1'000'000'000, 1'000'000'000, 21'000'000'000, 5}};
+  const clock_mapping map{anchors};
+  EXPECT_NEAR(static_cast<double>(map(500'000'000)), 10'500'000'000, 1);
+  EXPECT_NEAR(static_cast<double>(map(1'500'000'000)), 11'500'000'000, 1);
+  EXPECT_EQ(map.steps_until(20'900'000'000, 10'900'000'000), 10'000'000'000);
+  EXPECT_EQ(map.steps_until(10'100'000'000, 10'100'000'000), 0);
 }
 
 TEST(clock, never_goes_back) {

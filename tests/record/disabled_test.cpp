@@ -16,7 +16,7 @@ TEST(disabled, markers_compile_and_record_nothing) {
   int evaluated = 0;
   {
     varve::phase pass{varve::decode};
-    pass.decode_tokens(16).sequences(16).batch({{1, 2}}).model("target");
+    pass.decode_tokens(16).sequences(16).batch({{1, 2}}).model("target").stream(nullptr);
     varve::layer layer{"attention", 3};
     layer.work([&] {
       ++evaluated;
@@ -32,6 +32,7 @@ TEST(disabled, markers_compile_and_record_nothing) {
     pass.serves(request);
     const varve::op op{varve::label{"made", 1}};
     varve_range range = varve_layer_begin("c", 1);
+    varve_stream(range, nullptr);
     varve_end(varve_next(range, "c", 2));
     varve_handoff_t where;
     varve_here(&where);

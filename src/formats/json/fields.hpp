@@ -145,6 +145,7 @@ void fields(Archive& a, is<phase_row> auto& p) {
   a("step", p.step);
   a("partition", p.partition);
   a("gpu_span", p.gpu_span);
+  a("event_span", p.event_span);
   a("prefill_tokens", p.prefill_tokens);
   a("decode_tokens", p.decode_tokens);
   a("sequences", p.sequences);
@@ -241,6 +242,7 @@ void fields(Archive& a, is<report_quality> auto& q) {
   a("matched", q.matched);
   a("unmatched", q.unmatched);
   a("unmatched_kernels", q.unmatched_kernels);
+  a("event_spans", q.event_spans);
   a("untimed", q.untimed);
   a("negative_delays", q.negative_delays);
   a("duplicate_correlations", q.duplicate_correlations);

@@ -149,6 +149,10 @@ void own_reader::read_rows(std::string_view header) {
                                 number_of<std::uint64_t>(c[2], 0)});
     }
   });
+  each_row(member(header, "event spans"), 4, [&](const row_cells& c) {
+    trace_.event_spans.push_back({number_of<time_ns>(c[0], 0), number_of<time_ns>(c[1], 0),
+                                  number_of(c[2], none), number_of(c[3], narrow_none)});
+  });
   each_row(member(header, "devices"), 5, [&](const row_cells& c) {
     losses_.add(lost::invalid_device, trace_.devices.size() < most_devices ? 0 : 1);
     if (trace_.devices.size() < most_devices) {

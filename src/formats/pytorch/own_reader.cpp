@@ -70,6 +70,11 @@ trace own_reader::finish(const std::string& path) {
       losses_.add(lost::own_reference);
     }
   }
+  for (event_span& s : trace_.event_spans) {
+    const std::uint32_t pass = ranges_.find(s.range);
+    losses_.add(lost::own_reference, pass == none && s.range != none ? 1 : 0);
+    s.range = pass;
+  }
   losses_.write(trace_, path);
   return std::move(trace_);
 }

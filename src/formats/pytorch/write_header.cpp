@@ -86,6 +86,11 @@ void write_tables(json_writer& out, written& w) {
     write_text(out.number(d.id).next(), d.name);
     out.next().number(d.multiprocessors).next().number(d.compute_capability).next().number(d.memory_bytes);
   });
+  write_table(out, "event spans", t.event_spans, [&](const event_span& s) {
+    out.number(own::clamp(s.begin)).next().number(own::clamp(s.end));
+    write_reference(out, s.range, t.ranges.size());
+    out.next().number(s.stream);
+  });
   std::vector<std::uint32_t> labels(w.labels.size());
   std::iota(labels.begin(), labels.end(), 0U);
   write_table(out, "labels", labels, [&](std::uint32_t l) {

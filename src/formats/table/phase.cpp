@@ -121,6 +121,24 @@ std::vector<std::string> name_and_passes(const report& r, const phase_row& p, co
   return first;
 }
 
+/// Between CUDA events, where nothing else is known of the GPU.
+std::vector<std::string> event_span(const phase_row& p) {
+  const distribution& d = p.event_span;
+  std::vector<std::string> pieces;
+  if (d.count > 1) {
+    pieces = {"span mean " + duration(d.mean), "p50 " + duration(d.p50), "p95 " + duration(d.p95)};
+  } else if (d.count == 1) {
+    pieces = {"span " + duration(d.total)};
+  }
+  if (d.count > 0 && d.count < p.passes) {
+    pieces.push_back("of " + count(d.count) + " of the passes");
+  }
+  if (d.count > 0) {
+    pieces.emplace_back("between CUDA events, kernels inside are not known");
+  }
+  return pieces;
+}
+
 }  // namespace
 
 bool is_ramp(const report& r, const phase_row& p) noexcept {
@@ -157,6 +175,10 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
   if (!step.empty()) {
     out += labelled(p.passes == 1 ? "pass" : "step", step, s);
   }
+  const std::vector<std::string> span = event_span(p);
+  if (!span.empty()) {
+    out += labelled("GPU", span, s);
+  }
 
   const auto layers = [&] {
     std::string text;
@@ -179,7 +201,7 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
                     (others > noticeable * busy ? " (" + duration(others) + " with work from outside)" : ""));
     walls.push_back("overhead ratio " + number(wall / busy) + " (wall ÷ busy)");
     walls.push_back("GPU span " + duration(p.gpu_span));
-  } else {
+  } else if (span.empty()) {
     walls.emplace_back("the GPU ran nothing");
   }
   out += labelled("wall", walls, s) + partition(p.partition, s);

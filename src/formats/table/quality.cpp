@@ -43,6 +43,14 @@ class sentences {
 };
 
 void attribution(const report_quality& q, sentences& out) {
+  if (q.activities == 0 && q.event_spans > 0) {
+    out.warn(
+        "No work on a GPU was recorded, only " + count(q.event_spans) +
+        (q.event_spans == 1 ? " span" : " spans") +
+        " of passes between CUDA events: a span holds the GPU's idle time too, and what ran in it, in which "
+        "layer, is not known. It counts as unrecorded. Times of layers are the host's own.");
+    return;
+  }
   if (q.activities == 0) {
     out.warn("No work on a GPU was recorded: nothing ran, or no collector saw it. Times are the host's own.");
     return;

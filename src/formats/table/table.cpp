@@ -23,7 +23,8 @@ report with_host_times(report r) {
     }
   }
   for (phase_row& p : r.phases) {
-    p.total.gpu_time = p.step.total;
+    // The steps go on to the end of what the GPU did, where that is known.
+    p.total.gpu_time = p.event_span.count > 0 ? p.total.host_time : p.step.total;
   }
   return r;
 }

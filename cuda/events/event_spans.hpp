@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The source of GPU spans: an event on a pass's stream when the pass names it, another when the pass ends.
+// The engine's threads record events and take them from a pool; whether they are done, and when, is asked
+// later, on the recorder's thread. Nothing here waits for a device, or touches a stream that is being
+// captured.
+#ifndef VARVE_CUDA_EVENTS_EVENT_SPANS_HPP
+#define VARVE_CUDA_EVENTS_EVENT_SPANS_HPP
+
+#include "driver/driver.hpp"
+
+#include "record/clock.hpp"
+#include "record/span_source.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace varve::cuda {
+
+struct event_limits {
+  std::size_t events = 4096;         ///< at once, two a span
+  std::size_t contexts = 64;         ///< that streams are named of
+  std::size_t spans = 1U << 16U;     ///< measured and not handed over
+  time_ns patience = 1'000'000'000;  ///< at the stop, for what is pending
+  std::uint64_t (*ticks)() noexcept = record::now;
+  time_ns (*monotonic)() noexcept = record::monotonic;
+};
+
+/// There is one in a process, and it is never destroyed: passes may end until the very end.
+class event_spans final : public record::span_source {
+ public:
+  explicit event_spans(const event_limits& limits = {}) noexcept : limits_{limits} {}
+
+  void start() noexcept override;
+  void stop() noexcept override;
+  [[nodiscard]] bool running() const noexcept override { return running_.load(std::memory_order_relaxed); }
+
+  void begin(std::uint64_t pass, void* stream) noexcept override;
+  void end(std::uint64_t pass) noexcept override;
+  void abandon(std::uint64_t pass) noexcept override;
+  void refuse() noexcept override;
+
+  void poll() noexcept override;
+  void hand_over(std::vector<record::device_span>& spans) override;
+
+  [[nodiscard]] std::vector<device_info> devices() const override;
+  [[nodiscard]] std::vector<loss> losses() const override;
+  [[nodiscard]] time_ns error() const noexcept override { return error_; }
+  [[nodiscard]] time_ns own_overhead() const noexcept override { return overhead_; }
+  [[nodiscard]] bool concerned() const noexcept override;
+  [[nodiscard]] collector_status status() const override;
+
+  void leave_to_parent() noexcept override;
+
+ private:
+  struct timed_context {
+    context handle = nullptr;
+    std::uint32_t device = 0;
+    std::vector<event> free;
+    // Of whoever polls: a stream that is idle, for events whose time on the host is known.
+    stream own_stream = nullptr;
+    std::array<event, 3> moments{};
+  };
+  struct open_span {
+    std::uint64_t pass = 0;
+    stream on = nullptr;
+    timed_context* in = nullptr;
+    event begin = nullptr;
+    event end = nullptr;
+  };
+  /// A moment on the device's clock and on the host's.
+  struct moment {
+    event at = nullptr;
+    std::uint64_t ticks = 0;
+    time_ns error = 0;
+  };
+  class engine_call;
+
+  const driver* find() noexcept;
+  bool may_record(const driver& d, stream s) noexcept;
+  bool reserve(const driver& d, open_span& span) noexcept;
+  timed_context* context_of(context c) noexcept;
+  bool take_open(std::uint64_t pass, open_span& span) noexcept;
+  void give_back(const open_span& span) noexcept;
+  void fail(int result) noexcept;
+
+  bool collect(const driver& d) noexcept;
+  void collect_of(const driver& d, timed_context& c, std::span<open_span> spans) noexcept;
+  bool prepare(const driver& d, timed_context& c) noexcept;
+  bool find_moment(const driver& d, timed_context& c, moment& best) noexcept;
+  void place(const driver& d, const open_span& span, const moment& m) noexcept;
+  void release(const driver& d) noexcept;
+
+  const event_limits limits_;
+  std::atomic<bool> running_{false};
+  std::atomic<bool> left_{false};  // this is a forked child
+  std::atomic<int> calls_{0};      // of the engine's threads, under way
+
+  std::mutex polling_;  // of poll and stop; taken before `mutex_`
+  std::mutex mutex_;    // guards what follows; never held in a call of the driver
+  std::list<timed_context> contexts_;
+  std::size_t events_ = 0;          // made
+  std::vector<open_span> open_;     // has room for all that there can be, like `pending_` and `free`
+  std::vector<open_span> pending_;  // with both events recorded
+  std::vector<record::device_span> done_;
+
+  std::atomic<time_ns> error_{0};
+  std::atomic<time_ns> overhead_{0};
+  std::atomic<std::uint64_t> named_{0};
+  std::atomic<std::uint64_t> measured_{0};
+  std::atomic<std::uint64_t> without_driver_{0};
+  std::atomic<std::uint64_t> capturing_{0};
+  std::atomic<std::uint64_t> exhausted_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  std::atomic<int> last_failure_{0};
+  std::atomic<std::uint64_t> unfinished_{0};
+  std::atomic<std::uint64_t> abandoned_{0};
+  std::atomic<std::uint64_t> refused_{0};
+};
+
+/// Around calls of the driver: what the calling thread does is nothing to captures that are under way.
+class outside_captures {
+ public:
+  explicit outside_captures(const driver& d) noexcept
+      : driver_{d}, result_{driver_.exchange_capture_mode(&mode_)} {}
+  outside_captures(const outside_captures&) = delete;
+  outside_captures& operator=(const outside_captures&) = delete;
+  ~outside_captures() {
+    if (result_ == success) {
+      driver_.exchange_capture_mode(&mode_);
+    }
+  }
+  [[nodiscard]] int result() const noexcept { return result_; }
+
+ private:
+  const driver& driver_;
+  int mode_ = relaxed_capture;
+  int result_;
+};
+
+/// While it lives, `c` is the calling thread's context; unless the context is gone.
+class in_context {
+ public:
+  in_context(const driver& d, context c) noexcept : driver_{d}, result_{d.context_push(c)} {}
+  in_context(const in_context&) = delete;
+  in_context& operator=(const in_context&) = delete;
+  ~in_context() {
+    if (result_ == success) {
+      context popped = nullptr;
+      driver_.context_pop(&popped);
+    }
+  }
+  [[nodiscard]] int result() const noexcept { return result_; }
+
+ private:
+  const driver& driver_;
+  int result_;
+};
+
+}  // namespace varve::cuda
+
+#endif  // VARVE_CUDA_EVENTS_EVENT_SPANS_HPP

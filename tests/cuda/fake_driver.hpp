@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What a session's stop calls of the CUDA driver: a library under its SONAME, for programs that link it.
+#ifndef VARVE_TESTS_CUDA_FAKE_DRIVER_HPP
+#define VARVE_TESTS_CUDA_FAKE_DRIVER_HPP
+
+#include <functional>
+
+namespace fake_driver {
+
+/// Run by cuCtxSynchronize, with the context that is current.
+__attribute__((visibility("default"))) void on_synchronize(std::function<void(void* context)> hook);
+
+}  // namespace fake_driver
+
+#endif  // VARVE_TESTS_CUDA_FAKE_DRIVER_HPP

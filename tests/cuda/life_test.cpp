@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The life of a session that records a GPU: starts, stops, arming, refusals, the end of the process.
+#include "cuda/fake_driver.hpp"
+#include "cuda/standin_session.hpp"
+#include "support/ranges.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+
+namespace {
+
+using standin::cupti::record_kind;
+using standin::cupti::result;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using varve_test::cupti_in;
+using varve_test::on_standin;
+using varve_test::work_of;
+
+class life : public varve_test::over_standin {
+ protected:
+  life() {
+    standin::reset(varve_test::standin_config());
+    fake_driver::on_synchronize([this](void*) {
+      ++waits;
+      calls_before_wait = standin::calls().size();
+      standin::finish_running();
+    });
+  }
+  ~life() override { fake_driver::on_synchronize(nullptr); }
+
+  standin::done launch(standin::stream s = {}, const standin::work& w = {}) {
+    const varve::phase pass{varve::decode};
+    const varve::layer layer{"attention", 0};
+    return standin::launch(s, "gemm", {}, w);
+  }
+  int waits = 0;  // for the GPU, at stops
+  std::size_t calls_before_wait = 0;
+};
+
+TEST_F(life, starts_before_cuda_is_initialised) {
+  varve::session session{on_standin()};
+  standin::initialise();
+  const standin::done work = launch(standin::create_stream());
+  const varve::trace t = session.stop();
+  EXPECT_THAT(work_of(t, work), SizeIs(1));
+  EXPECT_EQ(waits, 1);  // its context was seen
+}
+
+TEST_F(life, starts_after_cuda_is_initialised) {
+  standin::initialise(2);
+  const standin::stream s = standin::create_stream(1);
+  launch(s);
+  varve::session session{on_standin()};
+  const standin::done work = launch(s);
+  const varve::trace t = session.stop();
+  EXPECT_THAT(work_of(t, work), SizeIs(1));
+  EXPECT_EQ(t.activities.size(), 1U);  // none of before
+  EXPECT_EQ(waits, 1);                 // for the one context that did something
+}
+
+TEST_F(life, stops_by_disabling_waiting_flushing_and_unsubscribing) {
+  varve::session session{on_standin()};
+  standin::work running;
+  running.running = true;
+  const standin::done work = launch(standin::create_stream(), running);
+  const std::size_t before = standin::calls().size();
+  const varve::trace t = session.stop();
+  const std::vector<standin::call_entry> calls = standin::calls();
+  ASSERT_EQ(waits, 1);
+  std::size_t flush = 0;
+  std::size_t unsubscribe = 0;
+  for (std::size_t i = before; i < calls.size(); ++i) {
+    if (calls[i].function == "cuptiActivityDisable") {
+      EXPECT_LT(i, calls_before_wait);
+    } else if (calls[i].function == "cuptiActivityFlushAll") {
+      EXPECT_GE(i, calls_before_wait);
+      EXPECT_THAT(calls[i].arguments, testing::ElementsAre(1U));  // forced
+      flush = i;
+    } else if (calls[i].function == "cuptiUnsubscribe") {
+      unsubscribe = i;
+    }
+  }
+  EXPECT_GT(flush, 0U);
+  EXPECT_GT(unsubscribe, flush);
+  EXPECT_THAT(standin::enabled_kinds(), IsEmpty());
+  EXPECT_EQ(standin::buffers_outstanding(), 0U);
+  // What still ran when the session was stopped has its end.
+  const auto rows = work_of(t, work);
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_GT(t.activities.end[rows[0]], t.activities.begin[rows[0]]);
+}
+
+TEST_F(life, waits_for_no_context_that_has_gone) {
+  standin::initialise();
+  {
+    varve::session first{on_standin()};
+    launch(standin::create_stream());
+    static_cast<void>(first.stop());
+  }
+  EXPECT_EQ(waits, 1);
+  varve::session second{on_standin()};  // which sees no work: that context may be gone by now
+  static_cast<void>(second.stop());
+  EXPECT_EQ(waits, 1);
+  varve::session third{on_standin()};
+  launch(standin::create_stream());
+  static_cast<void>(third.stop());
+  EXPECT_EQ(waits, 2);
+}
+
+TEST_F(life, has_sessions_one_after_another) {
+  const standin::stream s = standin::create_stream();
+  for (int round = 0; round < 3; ++round) {
+    varve::session session{on_standin()};
+    const standin::done work = launch(s);
+    const varve::trace t = session.stop();
+    EXPECT_THAT(work_of(t, work), SizeIs(1));
+    EXPECT_EQ(t.activities.size(), 1U);
+    EXPECT_EQ(varve_test::range_of(t, work.outer_correlation), "decode / attention 0");
+    const standin::done between = launch(s);
+    EXPECT_THAT(work_of(t, between), IsEmpty());
+    EXPECT_FALSE(standin::subscribed());
+  }
+}
+
+TEST_F(life, does_not_wait_for_the_gpu_during_a_capture) {
+  const standin::stream s = standin::create_stream();
+  varve::session session{on_standin()};
+  launch(s);
+  standin::begin_capture(s);
+  launch(s);
+  const varve::trace t = session.stop();
+  EXPECT_EQ(waits, 0);
+  EXPECT_THAT(cupti_in(t).detail, HasSubstr("during the capture of a graph, without waiting for the GPU"));
+  standin::end_capture(s);
+  varve::session next{on_standin()};
+  standin::begin_capture(s);
+  standin::end_capture(s);
+  static_cast<void>(next.stop());
+  EXPECT_EQ(waits, 1);
+}
+
+struct refusal {
+  const char* name;
+  const char* function;
+  result code;
+  const char* says;
+  const char* step;
+};
+
+class refused : public life, public testing::WithParamInterface<refusal> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    of, refused,
+    testing::Values(refusal{"another_subscriber", "cuptiSubscribe",
+                            result::multiple_subscribers_not_supported,
+                            "CUPTI error 39: another profiler holds CUPTI", "run without it"},
+                    refusal{"an_old_driver", "cuptiSubscribe", result::not_initialized,
+                            "CUPTI error 15: CUPTI could not initialise", "update the driver"},
+                    refusal{"no_permission", "cuptiActivityEnable", result::insufficient_privileges,
+                            "CUPTI error 35: this user may not use", "NVreg_RestrictProfilingToAdminUsers=0"},
+                    refusal{"no_gpu", "", result::unknown,
+                            "CUPTI error 999: most often there is no NVIDIA driver", "check nvidia-smi"}),
+    [](const auto& of) { return std::string{of.param.name}; });
+
+TEST_P(refused, sessions_run_on_with_markers_and_say_why_and_what_to_do) {
+  const refusal& p = GetParam();
+  if (p.function[0] != '\0') {
+    standin::fail({p.function, p.code});
+  } else {
+    standin::change([](standin::config& c) { c.driver = false; });
+  }
+  std::vector<std::string> said;
+  varve::session_options options = on_standin();
+  options.log = [&](varve::log_level, std::string_view text) { said.emplace_back(text); };
+  varve::session session{options};
+  EXPECT_TRUE(session);
+  EXPECT_EQ(cupti_in(session.status()).state, varve::collector_state::unavailable);
+  EXPECT_THAT(cupti_in(session.status()).detail, AllOf(HasSubstr(p.says), HasSubstr(p.step)));
+  EXPECT_THAT(said, testing::Contains(AllOf(HasSubstr("no records of GPUs"), HasSubstr(p.says))));
+  // It leaves nothing behind that costs.
+  EXPECT_FALSE(standin::subscribed());
+  EXPECT_THAT(standin::enabled_kinds(), IsEmpty());
+  launch(standin::create_stream());
+  const varve::trace t = session.stop();
+  EXPECT_EQ(t.ranges.size(), 2U);
+  EXPECT_EQ(t.activities.size(), 0U);
+  const varve::report report = varve::analyze(t);
+  EXPECT_THAT(cupti_in(report.quality).detail, HasSubstr(p.says));
+  ASSERT_NE(report.find({"attention", 0, VARVE_DECODE}), nullptr);
+  EXPECT_GT(report.find({"attention", 0, VARVE_DECODE})->inclusive.host_time, 0);
+  EXPECT_EQ(waits, 0);
+  // And the next one starts where the cause has gone.
+  standin::clear_faults();
+  standin::change([](standin::config& c) { c.driver = true; });
+  varve::session next{on_standin()};
+  EXPECT_EQ(cupti_in(next.status()).state, varve::collector_state::running);
+}
+
+TEST_F(life, throws_records_away_while_devices_are_armed) {
+  const standin::stream s = standin::create_stream();
+  varve::arm_devices();
+  EXPECT_THAT(standin::enabled_kinds(), testing::Contains(record_kind::concurrent_kernel));
+  standin::change([](standin::config& c) { c.records_per_buffer = 5; });
+  for (int i = 0; i < 2000; ++i) {
+    launch(s);
+  }
+  standin::deliver();
+  for (int i = 0; i < 3; ++i) {
+    launch(s);  // of these no buffer has come back
+  }
+  const std::size_t enabled = standin::call_count("cuptiActivityEnable");
+  standin::change([](standin::config& c) { c.records_per_buffer = 0; });
+  varve::session session{on_standin()};
+  EXPECT_EQ(standin::call_count("cuptiActivityEnable"), enabled);  // they are on already
+  const standin::done first = launch(s);
+  const standin::done second = launch(s);
+  const varve::trace t = session.stop();
+  EXPECT_EQ(t.activities.size(), 2U);
+  EXPECT_THAT(work_of(t, first), SizeIs(1));
+  EXPECT_THAT(work_of(t, second), SizeIs(1));
+  EXPECT_THAT(cupti_in(t).detail, HasSubstr("kernels 2,"));
+  EXPECT_THAT(t.losses, IsEmpty());
+  // They stay on for the next.
+  EXPECT_THAT(standin::enabled_kinds(), testing::Contains(record_kind::concurrent_kernel));
+  launch(s);
+  varve::session next{on_standin()};
+  EXPECT_EQ(next.stop().activities.size(), 0U);
+  varve::disarm();
+  EXPECT_THAT(standin::enabled_kinds(), IsEmpty());
+  EXPECT_FALSE(standin::subscribed());
+}
+
+TEST_F(life, watches_only_what_graphs_need_while_armed) {
+  using standin::cupti::callback_domain;
+  varve::arm();
+  EXPECT_THAT(standin::enabled_kinds(), IsEmpty());
+  const std::size_t armed = standin::enabled_callbacks(callback_domain::runtime_api).size();
+  {
+    varve::session session{on_standin()};
+    EXPECT_GT(standin::enabled_callbacks(callback_domain::runtime_api).size(), armed + 20);
+    static_cast<void>(session.stop());
+  }
+  EXPECT_EQ(standin::enabled_callbacks(callback_domain::runtime_api).size(), armed);
+  EXPECT_TRUE(standin::subscribed());
+}
+
+TEST_F(life, ends_arming_in_a_session_with_the_session) {
+  varve::arm_devices();
+  varve::session session{on_standin()};
+  varve::disarm();
+  EXPECT_TRUE(standin::subscribed());
+  const standin::done work = launch(standin::create_stream());
+  EXPECT_THAT(work_of(session.stop(), work), SizeIs(1));
+  EXPECT_FALSE(standin::subscribed());
+  EXPECT_THAT(standin::enabled_kinds(), IsEmpty());
+}
+
+/// The device clock is set while a session records: how far, at once.
+class device_clock : public life, public testing::WithParamInterface<std::int64_t> {
+ protected:
+  ~device_clock() override { standin::use_clock(nullptr); }
+};
+
+INSTANTIATE_TEST_SUITE_P(of, device_clock, testing::Values(5'000'000'000, -5'000'000'000),
+                         [](const auto& of) { return std::string{of.param > 0 ? "forwards" : "backwards"}; });
+
+TEST_P(device_clock, steps_are_counted_and_break_no_order) {
+  static std::atomic<std::int64_t> offset;
+  offset = 0;
+  standin::use_clock([] {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec * 1'000'000'000 + now.tv_nsec + offset);
+  });
+  const standin::stream s = standin::create_stream();
+  const auto start = std::chrono::steady_clock::now();
+  varve::session session{on_standin()};
+  const standin::done before = launch(s);
+  standin::synchronize(s);
+  EXPECT_THAT(varve_test::lost(session.snapshot(), "steps of the system's clock"), 0U);
+  offset = GetParam();
+  EXPECT_THAT(varve_test::lost(session.snapshot(), "steps of the system's clock"), 1U);
+  const standin::done after = launch(standin::create_stream());
+  const varve::trace t = session.stop();
+  EXPECT_EQ(varve_test::lost(t, "steps of the system's clock"), 1U);
+  EXPECT_LE(t.begin, t.end);
+  for (const varve::range& r : t.ranges) {
+    EXPECT_LE(r.begin, r.end);
+  }
+  // The stand-in starts work 2000 ns after it has entered the call, which is before it calls back.
+  for (const standin::done& launched : {before, after}) {
+    const auto rows = work_of(t, launched);
+    ASSERT_THAT(rows, SizeIs(1));
+    const auto call =
+        std::find(t.calls.correlation.begin(), t.calls.correlation.end(), launched.outer_correlation);
+    const auto row = static_cast<std::size_t>(call - t.calls.correlation.begin());
+    EXPECT_GE(t.calls.begin[row] + t.clock_error, t.activities.begin[rows[0]] - 2000);
+    EXPECT_LE(t.calls.begin[row], t.calls.end[row]);
+    // It lasts 1000 ns, and its call is in the session's window.
+    EXPECT_LE(t.begin, t.activities.begin[rows[0]] + t.clock_error);
+    EXPECT_LE(t.activities.end[rows[0]], t.end + 3000 + t.clock_error);
+  }
+  // Seconds that never were are in none of its times.
+  const auto lasted =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
+  EXPECT_LE(t.end - t.begin, lasted.count() + t.clock_error);
+  EXPECT_EQ(varve::analyze(t).quality.clock_error, t.clock_error);
+  EXPECT_GT(t.clock_error, 0);
+}
+
+using process_with_a_session_DeathTest = life;
+
+/// Each in a process of its own, that hangs or crashes or does not.
+void launch_something() {
+  const varve::phase pass{varve::decode};
+  const varve::layer layer{"attention", 0};
+  standin::launch({}, "gemm");
+}
+
+void record_something(const varve::session& session) {
+  if (cupti_in(session.status()).state != varve::collector_state::running) {
+    std::_Exit(70);
+  }
+  launch_something();
+}
+
+TEST_F(process_with_a_session_DeathTest, ends) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        static varve::session global{on_standin()};
+        record_something(global);
+        std::exit(3);
+      },
+      testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(
+      {
+        static auto* const leaked = new varve::session{on_standin()};
+        record_something(*leaked);
+        std::exit(3);
+      },
+      testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(
+      {
+        static varve::session global{on_standin()};
+        record_something(global);
+        const varve::layer open{"open"};
+        std::thread{[] { std::exit(3); }}.join();
+      },
+      testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(
+      {
+        varve::arm_devices();
+        static varve::session global{on_standin()};
+        record_something(global);
+        std::quick_exit(3);
+      },
+      testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(
+      {
+        static varve::session global{on_standin()};
+        record_something(global);
+        std::abort();
+      },
+      testing::KilledBySignal(SIGABRT), "");
+}
+
+TEST_F(process_with_a_session_DeathTest, ends_while_threads_launch) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        static varve::session global{on_standin()};
+        for (int i = 0; i < 4; ++i) {
+          std::thread{[] {
+            for (;;) {
+              launch_something();
+            }
+          }}.detach();
+        }
+        for (int i = 0; i < 100; ++i) {
+          record_something(global);
+        }
+        std::exit(3);
+      },
+      testing::ExitedWithCode(3), "");
+}
+
+}  // namespace
