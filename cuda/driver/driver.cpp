@@ -4,7 +4,9 @@
 
 #include <dlfcn.h>
 
-#include <mutex>
+#include <atomic>
+#include <memory>
+#include <new>
 
 namespace varve::cuda {
 
@@ -22,38 +24,45 @@ void find(void* library, const char* name, Function& to) noexcept {
 
 }  // namespace
 
+// No lock: a forked child would find it taken by a thread that it does not have.
 const driver* find_driver(bool load) noexcept {
-  static std::mutex mutex;
-  static driver found{};
-  static bool known = false;
-  const std::lock_guard lock{mutex};
-  if (!known) {
-    void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | (load ? 0 : RTLD_NOLOAD));
-    if (library == nullptr) {
-      return nullptr;
-    }
-    find(library, "cuDeviceGetCount", found.device_get_count);
-    find(library, "cuDeviceGet", found.device_get);
-    find(library, "cuDeviceGetName", found.device_get_name);
-    find(library, "cuDeviceGetAttribute", found.device_get_attribute);
-    find(library, "cuDeviceTotalMem_v2", found.device_total_memory);
-    find(library, "cuCtxPushCurrent_v2", found.context_push);
-    find(library, "cuCtxPopCurrent_v2", found.context_pop);
-    find(library, "cuCtxSynchronize", found.context_synchronize);
-    find(library, "cuCtxGetDevice", found.context_get_device);
-    find(library, "cuStreamCreate", found.stream_create);
-    find(library, "cuStreamDestroy_v2", found.stream_destroy);
-    find(library, "cuStreamGetCtx", found.stream_get_context);
-    find(library, "cuStreamIsCapturing", found.stream_is_capturing);
-    find(library, "cuThreadExchangeStreamCaptureMode", found.exchange_capture_mode);
-    find(library, "cuEventCreate", found.event_create);
-    find(library, "cuEventDestroy_v2", found.event_destroy);
-    find(library, "cuEventRecord", found.event_record);
-    find(library, "cuEventQuery", found.event_query);
-    find(library, "cuEventElapsedTime", found.event_elapsed);
-    known = true;
+  static std::atomic<const driver*> found{nullptr};
+  if (const driver* const known = found.load(std::memory_order_acquire)) {
+    return known;
   }
-  return &found;
+  void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | (load ? 0 : RTLD_NOLOAD));
+  if (library == nullptr) {
+    return nullptr;
+  }
+  auto made = std::unique_ptr<driver>{new (std::nothrow) driver{}};
+  if (made == nullptr) {
+    return nullptr;
+  }
+  driver& d = *made;
+  find(library, "cuDeviceGetCount", d.device_get_count);
+  find(library, "cuDeviceGet", d.device_get);
+  find(library, "cuDeviceGetName", d.device_get_name);
+  find(library, "cuDeviceGetAttribute", d.device_get_attribute);
+  find(library, "cuDeviceTotalMem_v2", d.device_total_memory);
+  find(library, "cuCtxPushCurrent_v2", d.context_push);
+  find(library, "cuCtxPopCurrent_v2", d.context_pop);
+  find(library, "cuCtxSynchronize", d.context_synchronize);
+  find(library, "cuCtxGetDevice", d.context_get_device);
+  find(library, "cuStreamCreate", d.stream_create);
+  find(library, "cuStreamDestroy_v2", d.stream_destroy);
+  find(library, "cuStreamGetCtx", d.stream_get_context);
+  find(library, "cuStreamIsCapturing", d.stream_is_capturing);
+  find(library, "cuThreadExchangeStreamCaptureMode", d.exchange_capture_mode);
+  find(library, "cuEventCreate", d.event_create);
+  find(library, "cuEventDestroy_v2", d.event_destroy);
+  find(library, "cuEventRecord", d.event_record);
+  find(library, "cuEventQuery", d.event_query);
+  find(library, "cuEventElapsedTime", d.event_elapsed);
+  const driver* other = nullptr;
+  if (found.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) {
+    return made.release();  // as long as the process
+  }
+  return other;
 }
 
 std::vector<device_info> devices(const driver& d) {

@@ -43,7 +43,7 @@ int elapsed(const driver& d, event from, event to, time_ns& out) noexcept {
 
 void event_spans::poll() noexcept {
   const std::unique_lock lock{polling_, std::try_to_lock};
-  if (!lock || !running_) {
+  if (!lock || !running_ || named_ == 0) {
     return;
   }
   if (const driver* const d = find_driver(false); d != nullptr && d->has_events()) {

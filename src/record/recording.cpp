@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "record/recording.hpp"
 
+#include "record/device_clock.hpp"
 #include "record/device_source.hpp"
 #include "record/graph_labels.hpp"
 #include "record/names.hpp"
@@ -35,11 +36,10 @@ struct process_state {
   std::thread* parents_reader = nullptr;
   clock_anchor started;
   clock_mapping clock;
-  device_source* devices = nullptr;   // that records too
-  std::vector<clock_anchor> anchors;  // of its clock, while it does
-  time_ns anchor_interval = 0;
-  trace batch;         // of what it hands over
-  bool spans = false;  // the source of spans records too
+  device_source* devices = nullptr;  // that records too
+  device_clock device_time;          // runs while it does
+  trace batch;                       // of what it hands over
+  bool spans = false;                // the source of spans records too
 
   std::mutex window;   // taken after `mutex`, where both are; never held for long
   clock_anchor ended;  // its ticks are UINT64_MAX while the window is open
@@ -84,6 +84,7 @@ void in_child() noexcept {
   p.parents_records = p.records.release();
   p.parents_reader = p.reader.release();
   p.devices = nullptr;
+  p.device_time.stop();
   p.spans = false;
   new (&p.wake) std::condition_variable;  // the parent's reader was in the old one, whose state is its
   after_fork();
@@ -116,33 +117,11 @@ void drain_so_far(process_state& p) {
   take_over(p);
 }
 
-time_ns device_time() noexcept { return built_in_source().now(); }
-
 // Records of a node come at most so much later than it is gone.
 constexpr time_ns purge_interval = 60'000'000'000;
-constexpr time_ns first_interval = 1'000'000'000;
-constexpr std::size_t most_anchors = 4096;
-
-// Under the lock: notes how the device clock runs, every second, and for days less often.
-void add_anchor(process_state& p, bool now) {
-  if (p.devices == nullptr) {
-    return;
-  }
-  if (!now && monotonic() - p.anchors.back().monotonic < p.anchor_interval) {
-    return;
-  }
-  p.anchors.push_back(read_anchor(device_time));
-  if (p.anchors.size() == most_anchors) {
-    for (std::size_t i = 1; 2 * i < p.anchors.size(); ++i) {
-      p.anchors[i] = p.anchors[2 * i];
-    }
-    p.anchors.resize(p.anchors.size() / 2);
-    p.anchor_interval *= 2;
-  }
-}
 
 clock_mapping mapping_until(const process_state& p, const clock_anchor& end) {
-  return p.anchors.empty() ? clock_mapping{p.started, end} : clock_mapping{p.anchors};
+  return p.device_time.running() ? p.device_time.mapping() : clock_mapping{p.started, end};
 }
 
 // Drains now and then, and when markers say that memory runs low.
@@ -163,7 +142,7 @@ void read_logs() {
     const std::lock_guard lock{p.mutex};
     if (p.records) {
       drain_so_far(p);
-      add_anchor(p, false);
+      p.device_time.read(false);
       if (const time_ns t = monotonic(); t - purged > purge_interval) {
         purged = t;
         labels_of_graphs().purge();
@@ -264,16 +243,10 @@ double measure_marker_ns() {
 
 namespace {
 
-void tell_clock(const process_state& p, trace& t) {
-  const clock_course course = course_of(p.anchors);
-  t.clock_error = course.error;
+void tell_clocks(const process_state& p, trace& t) {
+  p.device_time.tell(t);
   if (p.spans) {
     t.clock_error = std::max(t.clock_error, built_in_spans().error());
-  }
-  if (course.steps != 0) {
-    t.lose("steps of the system's clock, the largest of " + std::to_string(course.furthest / 1000) +
-               " us: times on host and device may be off by that for up to a second before",
-           "clock", course.steps);
   }
 }
 
@@ -296,7 +269,7 @@ struct clean_up {
     p.devices = nullptr;
     p.spans = false;
     p.batch = {};
-    p.anchors.clear();
+    p.device_time.stop();
     pool.close();
     labels_of_graphs().end_reading();
     if ((varve_load_state_() & VARVE_STATE_ARMED) == 0) {
@@ -340,8 +313,7 @@ void record_devices() noexcept {
   const std::lock_guard lock{p.mutex};
   p.devices = &built_in_source();
   p.batch = {};
-  p.anchor_interval = first_interval;
-  p.anchors.assign(1, read_anchor(device_time));
+  p.device_time.start();
 }
 
 void record_spans() noexcept {
@@ -373,14 +345,14 @@ recorded stop_recording(bool keep) {
   const std::lock_guard lock{p.mutex};
   const clean_up at_end{p};
   recorded out;
-  add_anchor(p, true);
+  p.device_time.read(true);
   p.clock = mapping_until(p, p.ended);
   if (keep) {
     p.records->drain(p.ended.ticks, true);
     take_over(p);
     out.count = p.records->records();
     out.records = p.records->take(p.clock, p.ended.ticks);
-    tell_clock(p, out.records);
+    tell_clocks(p, out.records);
   }
   return out;
 }
@@ -390,11 +362,11 @@ recorded copy_recording() {
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
   const clock_anchor now = read_anchor();
-  add_anchor(p, true);
+  p.device_time.read(true);
   p.records->drain(now.ticks);
   take_over(p);
   recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
-  tell_clock(p, out.records);
+  tell_clocks(p, out.records);
   return out;
 }
 

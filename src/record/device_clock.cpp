@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "record/device_clock.hpp"
+
+#include "record/device_source.hpp"
+
+#include <string>
+
+namespace varve::record {
+
+namespace {
+
+constexpr time_ns first_interval = 1'000'000'000;
+constexpr std::size_t most_anchors = 4096;
+
+time_ns device_time() noexcept { return built_in_source().now(); }
+
+}  // namespace
+
+void device_clock::start() {
+  interval_ = first_interval;
+  anchors_.assign(1, read_anchor(device_time));
+}
+
+void device_clock::read(bool at_once) {
+  if (!running() || (!at_once && monotonic() - anchors_.back().monotonic < interval_)) {
+    return;
+  }
+  anchors_.push_back(read_anchor(device_time));
+  if (anchors_.size() == most_anchors) {
+    for (std::size_t i = 1; 2 * i < anchors_.size(); ++i) {
+      anchors_[i] = anchors_[2 * i];
+    }
+    anchors_.resize(anchors_.size() / 2);
+    interval_ *= 2;
+  }
+}
+
+void device_clock::tell(trace& t) const {
+  const clock_course course = course_of(anchors_);
+  t.clock_error = course.error;
+  if (course.steps != 0) {
+    t.lose("steps of the system's clock, the largest of " + std::to_string(course.furthest / 1000) +
+               " us: times on host and device may be off by that for up to a second before",
+           "clock", course.steps);
+  }
+}
+
+}  // namespace varve::record
