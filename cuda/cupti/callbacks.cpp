@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 namespace varve::cupti {
@@ -24,7 +25,8 @@ struct seen_context {
   context_handle context = nullptr;
   std::uint32_t era = 0;
 };
-thread_local seen_context last_context __attribute__((tls_model("initial-exec")));
+/// Several, since a thread may serve several GPUs in turn; the place is told by the address.
+thread_local seen_context last_contexts[16] __attribute__((tls_model("initial-exec")));
 
 /// Whether this thread's call of the runtime has updated a graph by one of the driver, which has told of it.
 thread_local bool updated_inside __attribute__((tls_model("initial-exec"))) = false;
@@ -110,8 +112,10 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
     }
   }
   leave_call(era);
-  if (d.context != nullptr && (d.context != last_context.context || era != last_context.era)) {
-    last_context = {d.context, era};
+  seen_context& last =
+      last_contexts[reinterpret_cast<std::uintptr_t>(d.context) / 64 % std::size(last_contexts)];
+  if (d.context != nullptr && (d.context != last.context || era != last.era)) {
+    last = {d.context, era};
     saw_context(d.context);
   }
 }
@@ -178,6 +182,8 @@ void collector::buffer_completed(context_handle /*context*/, std::uint32_t /*str
   if (me.recording_ && valid != 0) {
     me.attached_.load()->records.read(buffer, valid);
     record::wake_reader();
+  } else if (valid != 0) {
+    me.attached_.load()->records.discard(buffer, valid);
   }
   me.pool_.give(buffer);
   --me.completing_;

@@ -249,6 +249,9 @@ void collector::start(const gpu_options& options) noexcept {
   } catch (const std::bad_alloc&) {
     problem_.clear();  // there may be no memory for the text either
     note_.clear();
+    if (subscriber_ != nullptr && !armed_) {
+      detach();
+    }
   }
 }
 
@@ -375,8 +378,9 @@ void collector::disarm() noexcept {
 time_ns collector::now() const noexcept {
   const attachment* const a = attached_.load();
   std::uint64_t t = 0;
-  return a != nullptr && a->lib.call.get_timestamp(&t) == result::success ? static_cast<time_ns>(t)
-                                                                          : record::realtime();
+  return a != nullptr && !exiting_ && a->lib.call.get_timestamp(&t) == result::success
+             ? static_cast<time_ns>(t)
+             : record::realtime();
 }
 
 void collector::poll(bool now) noexcept {

@@ -138,6 +138,19 @@ void decoder::read(std::uint8_t* buffer, std::size_t valid) noexcept {
   }
 }
 
+void decoder::discard(std::uint8_t* buffer, std::size_t valid) noexcept {
+  const std::uint8_t* records[at_once];
+  for (std::size_t at = 0; at < valid;) {
+    record_walk::ending end = record_walk::ending::whole;
+    const std::size_t count = walk_.next(buffer, valid, at, records, at_once, end);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (cupti::read(records[i], kind_of) == record_kind::overhead) {
+        std::free(cupti::read<void*>(records[i], overhead::data, lib_.version, nullptr));
+      }
+    }
+  }
+}
+
 void decoder::hand_over(trace& batch, bool full) noexcept {
   const std::lock_guard lock{mutex_};
   full_ = full_ || full;

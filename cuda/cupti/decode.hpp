@@ -50,6 +50,8 @@ class decoder {
   void open(std::size_t most) noexcept;
   /// Takes in a buffer. Its texts are CUPTI's: they may be gone once this has returned.
   void read(std::uint8_t* buffer, std::size_t valid) noexcept;
+  /// Frees what the records of a buffer hold, and takes nothing in.
+  void discard(std::uint8_t* buffer, std::size_t valid) noexcept;
   /// As device_source::hand_over().
   void hand_over(trace& batch, bool full) noexcept;
 

@@ -28,6 +28,23 @@ std::string first_few(const std::vector<std::string>& all) {
 
 std::string milliseconds(time_ns t) { return std::to_string(t / 1'000'000) + " ms"; }
 
+/// What is known to be wrong in CUPTI itself, as NVIDIA's release notes and other profilers' users tell.
+std::string known_defects(std::uint32_t version) {
+  std::string out;
+  if (version < cuda_12_8) {
+    append(out, "before CUDA 12.6 Update 2 bodies of conditional graph nodes may be missing or wrong", "; ");
+  }
+  if (version >= cuda_13_0 && version < 130102) {
+    append(out,
+           "until CUDA 13.1 Update 1 graph launches may carry wrong ids in sessions after a process's first",
+           "; ");
+  }
+  if (version == cuda_13_0) {
+    append(out, "CUDA 13.0 without Update 1 may hang at the end of a session: update it", "; ");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<device_info> collector::devices() const {
@@ -110,6 +127,9 @@ collector_status collector::status() const {
   if (g.updates != 0) {
     append(out.detail, "graph updates " + std::to_string(g.updates) + " (" + std::to_string(g.stale_updates) +
                            " not matched)");
+  }
+  if (const std::string defects = known_defects(a->lib.version); !defects.empty()) {
+    append(out.detail, defects, "; ");
   }
   if (c.loading != 0) {
     append(out.detail, "modules and functions loaded at first use in " + milliseconds(c.loading), "; ");

@@ -30,6 +30,7 @@ struct report_arguments {
   std::vector<naming_rule> rules;
   std::vector<std::string> captures;
   std::size_t layer_count = 0;
+  std::optional<std::uint64_t> most_bytes;  ///< that a file may hold, else what readers take
 };
 
 struct run_arguments {

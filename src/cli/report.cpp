@@ -29,6 +29,7 @@ report read(const std::string& path, const report_arguments& asked) {
   options.rules = asked.rules;
   options.captures = asked.captures;
   options.layers = asked.layer_count;
+  options.max_unpacked = asked.most_bytes.value_or(options.max_unpacked);
   switch (identify(path)) {
     case file_kind::pytorch:
       return analyze(read_pytorch(path, options), analysis);

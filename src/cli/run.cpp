@@ -19,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -216,7 +217,8 @@ void keep_trace(const fs::path& from, const fs::path& to) {
 
 int report_images(const run_arguments& asked, const std::vector<image>& images, const engine_end& engine) {
   report_arguments how = asked.report;
-  how.rules.clear();  // they have named what is in the files
+  how.rules.clear();                                           // they have named what is in the files
+  how.most_bytes = std::numeric_limits<std::uint64_t>::max();  // they are our own
   const table_options options = table_of(how, STDERR_FILENO);
   std::string tables;
   std::string json;

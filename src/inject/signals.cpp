@@ -37,9 +37,10 @@ void handle(int signal, siginfo_t* about, void* context) {
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   ::sigaction(signal, &usual, nullptr);
-  if (about->si_code <= 0) {
+  const bool fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+  if (!fault || about->si_code <= 0) {
     ::raise(signal);  // arrives once this handler has returned
-  }                   // what the processor raised it raises again
+  }                   // a faulting instruction faults again
 }
 
 void watch(int signal, bool also_handled) noexcept {

@@ -277,6 +277,11 @@ session_status session::status() const {
       for (loss& l : record::built_in_source().losses()) {
         out.losses.push_back(std::move(l));
       }
+      if (impl_->spans) {
+        for (loss& l : record::built_in_spans().losses()) {
+          out.losses.push_back(std::move(l));
+        }
+      }
     }
     if (impl_->null_collectors != 0) {
       out.losses.push_back({null_collector, "session", impl_->null_collectors});

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -241,6 +242,12 @@ int main(int argc, char** argv) {
     } else if (strcmp(what, "term") == 0 || strcmp(what, "ignored") == 0) {
       raise(SIGTERM);
       return 6;
+    } else if (strcmp(what, "alarm") == 0) {  // a signal that the kernel sends
+      const struct itimerval soon = {{0, 0}, {0, 1000}};
+      setitimer(ITIMER_REAL, &soon, NULL);
+      for (;;) {
+        pause();
+      }
     } else if (strcmp(what, "kill") == 0) {
       wait_for_snapshot();
       kill(getpid(), SIGKILL);

@@ -259,7 +259,8 @@ TEST_P(run_that_ends, loses_nothing) {
 INSTANTIATE_TEST_SUITE_P(somehow, run_that_ends,
                          testing::Values(ending{"segv", 128 + SIGSEGV}, ending{"abort", 128 + SIGABRT},
                                          ending{"term", 128 + SIGTERM}, ending{"ignored", 6},
-                                         ending{"handled", 9}, ending{"_exit", 7}, ending{"quick_exit", 8},
+                                         ending{"alarm", 128 + SIGALRM}, ending{"handled", 9},
+                                         ending{"_exit", 7}, ending{"quick_exit", 8},
                                          ending{"to-parent", 128 + SIGTERM}, ending{"fork-quiet", 0}));
 
 TEST_F(run, tells_what_a_killed_engine_may_have_done_after_its_last_snapshot) {
