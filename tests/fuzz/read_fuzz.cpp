@@ -45,7 +45,9 @@ void check(const varve::trace& t, bool own) {
   for (std::size_t i = 0; i < t.activities.size(); ++i) {
     const bool kernel = t.activities.kind[i] == varve::activity_kind::kernel;
     require(own || t.activities.begin[i] <= t.activities.end[i]);
-    require(t.activities.name[i] < t.strings.size() && names(t.activities.stream[i], t.streams.size()));
+    const std::uint32_t name = t.activities.name[i];
+    require((own ? fits(name, t.strings.size()) : name < t.strings.size()) &&
+            names(t.activities.stream[i], t.streams.size()));
     require(fits(t.activities.node[i], t.graph_nodes.size()));
     require(fits(t.activities.detail[i], kernel ? t.shapes.size() : t.bytes.size()));
   }
