@@ -47,7 +47,7 @@ static void apply(float weights[width][width]) {
 /* One token through all layers: the token that follows. */
 static int forward(int token) {
   const varve_work_t product = {INT64_C(2) * width * width, INT64_C(1) * width * width * (int)sizeof(float),
-                                0, INT64_C(2) * width * (int)sizeof(float)};
+                                0, INT64_C(2) * width * (int)sizeof(float), VARVE_MATH_FP32};
   state[token] += 1.0F;
   for (int i = 0; i < layers; ++i) {
     varve_range mix = varve_layer_begin("mix", i);

@@ -139,7 +139,8 @@ void declare(std::uint64_t id, Make&& make) noexcept {
   try {
 #endif
     const work w = static_cast<Make&&>(make)();
-    const varve_work_t declared{w.flops, w.weight_bytes, w.kv_bytes, w.activation_bytes};
+    const varve_work_t declared{w.flops, w.weight_bytes, w.kv_bytes, w.activation_bytes,
+                                static_cast<varve_math>(w.pipe)};
     varve_declare_(id, &declared);
 #if defined(__cpp_exceptions)
   } catch (...) {

@@ -6,6 +6,7 @@
 #ifndef VARVE_REPORT_HPP
 #define VARVE_REPORT_HPP
 
+#include <varve/device.hpp>
 #include <varve/trace.hpp>
 #include <varve/work.hpp>
 
@@ -62,6 +63,33 @@ struct wall_partition {
   }
 };
 
+/// What declared work takes at least, by the ceilings of its device, in nanoseconds. Sums over operators.
+struct roof_times {
+  double total = 0;    ///< of max(FLOPs ÷ peak of their pipe, bytes ÷ bandwidth): not the roof of the sums
+  double compute = 0;  ///< of FLOPs ÷ peak
+  double memory = 0;   ///< of bytes ÷ bandwidth
+  double total_below = 0;   ///< how much less `total` is if the fewest experts are touched
+  double total_above = 0;   ///< how much more if the most are
+  double memory_below = 0;  ///< likewise of `memory`
+  double memory_above = 0;
+  std::int64_t unrated_flops = 0;  ///< on a pipe that is not known or has no known peak: in none of the above
+};
+
+/// What keeps work from being faster.
+enum class bound : std::uint8_t { unknown, compute, memory, communication, copy, starved, latency };
+
+/// A verdict with the numbers behind it. docs/metrics.md has its rules.
+struct verdict {
+  bound by = bound::unknown;  ///< unknown: withheld; `why` has the reason
+  bound side =
+      bound::unknown;  ///< compute or memory, whichever takes longer by the roof, wherever work is known
+  math_pipe pipe = math_pipe::unknown;  ///< that takes most of the compute time
+  double roof_share = 0;                ///< roof time ÷ GPU time; 0 when unknown
+  double compute_share = 0;             ///< compute time ÷ GPU time
+  double memory_share = 0;              ///< memory time ÷ GPU time
+  std::string why;                      ///< one sentence
+};
+
 /// What a set of activities and calls adds up to on one device. Times in nanoseconds.
 struct measures {
   std::int64_t calls = 0;     ///< instances: ranges, and replays of captured ones
@@ -91,6 +119,7 @@ struct measures {
   std::int64_t calls_with_work = 0;
   /// Where work is from operators' shapes: duration of the activities of which none is known.
   time_ns unknown_work_time = 0;
+  roof_times roof;  ///< of `declared`; zero where the device's ceilings are not known
 };
 
 /// One row of a view. Its key is (path, phase, model, device[, batch]).
@@ -113,6 +142,8 @@ struct row {
   distribution queue_delay;     ///< activity start − call end where positive, one each launch
   launch_shape shape;           ///< kernels only: the commonest
   std::int64_t shapes = 0;      ///< kernels only: how many different ones
+  std::optional<occupancy> occupied;  ///< kernels only: by `shape`
+  varve::verdict verdict;
 };
 
 /// All passes of one kind and model on one device.
@@ -136,6 +167,7 @@ struct phase_row {
   measures total;
   distribution launch_latency;
   distribution queue_delay;
+  varve::verdict verdict;
 
   [[nodiscard]] std::int64_t tokens() const noexcept { return prefill_tokens + decode_tokens; }
   /// wall ÷ busy; 0 when nothing ran.
@@ -165,8 +197,9 @@ struct collective_row {
 /// One device over the whole trace.
 struct device_row {
   device_info device;
-  wall_partition partition;  ///< of the makespan: first pass's begin to last pass's end
-  time_ns busy = 0;          ///< union of all activities, in passes or not
+  std::optional<varve::ceilings> ceilings;  ///< of analyze_options, else of the table of GPUs
+  wall_partition partition;                 ///< of the makespan: first pass's begin to last pass's end
+  time_ns busy = 0;                         ///< union of all activities, in passes or not
   time_ns kernel_time = 0;
   time_ns kernel_union = 0;  ///< union of kernels alone
   time_ns gpu_span = 0;
@@ -262,6 +295,40 @@ struct report_quality {
   time_ns own_overhead = 0;
 };
 
+/// Something worth a look, with the numbers that say so.
+struct finding {
+  enum class kind : std::uint8_t { slowest, stands_out, drift, memory_jump, warm_up, overhead };
+  kind what = kind::slowest;
+  std::uint32_t phase = none;  ///< in report::phases
+  std::uint32_t layer = none;  ///< in report::layers
+  double value = 0;            ///< what was measured: a share, a score, a slope, bytes, a ratio
+  double threshold = 0;        ///< beyond which it is told
+  std::string text;            ///< one sentence for people, with both
+  std::string next_step;       ///< a command or a place to look at; may be empty
+};
+
+/// What would change if. Times are of one pass of the phase, in nanoseconds.
+struct prediction {
+  enum class change : std::uint8_t {
+    graphs,
+    half_weight_bytes,
+    quarter_weight_bytes,
+    half_kv_bytes,
+    double_batch,
+    fused,
+    left_out
+  };
+  change what = change::graphs;
+  std::uint32_t phase = none;  ///< in report::phases
+  std::uint32_t layer = none;  ///< in report::layers, where one is fused or left out
+  double now = 0;
+  double at_best = 0;   ///< by the model that `text` states …
+  double expected = 0;  ///< …
+  double at_worst = 0;  ///< … and its bounds
+  bool helps = false;   ///< by a twentieth at least
+  std::string text;
+};
+
 /// Selects rows. Empty or absent members match everything.
 struct row_query {
   std::string_view label{};
@@ -289,6 +356,8 @@ struct VARVE_API report {
   std::vector<collective_row> collectives;  ///< by name and number of ranks
   std::vector<request_row> requests;
   operator_tables operators;  ///< empty when the source knows none
+  std::vector<finding> findings;
+  std::vector<prediction> predictions;
   report_quality quality;
 
   /// The matching row of `layers` with the most GPU time, or nullptr.
@@ -305,6 +374,8 @@ struct analyze_options {
   /// Passes whose batch is not the usual one of their kind, and those right after a change, become a kind of
   /// their own, "decode (ramp)". docs/metrics.md has the rule.
   bool steady = false;
+  /// Of every device of the trace, in place of those of the table of GPUs.
+  std::optional<varve::ceilings> ceilings{};
 };
 
 /// The report of a trace. Deterministic; throws only std::bad_alloc.

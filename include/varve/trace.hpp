@@ -140,10 +140,14 @@ struct range_model {
   std::uint32_t name = none;
 };
 
-/// Work that the engine declared for a range; several entries of one range add up.
+/// Who says how much work a range does, in order of trust.
+enum class work_source : std::uint8_t { counters, engine, shapes, description };
+
+/// Work of one operator in a range; several entries of one range add up.
 struct range_work {
   std::uint32_t range = none;
   work declared;
+  work_source source = work_source::engine;
 };
 
 /// A pass that served a request.

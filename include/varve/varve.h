@@ -87,12 +87,34 @@ typedef struct varve_label_t {
   int32_t index;    /**< or VARVE_NO_INDEX */
 } varve_label_t;
 
+/**
+ * Where FLOPs run: the unit, the type of the factors and, where it makes a difference, of the accumulator.
+ * "Tensor" is matrix units, the others are the cores that also do everything else.
+ */
+typedef enum varve_math {
+  VARVE_MATH_UNKNOWN = 0,
+  VARVE_MATH_MIXED = 1, /**< several: of sums only */
+  VARVE_MATH_FP64 = 2,
+  VARVE_MATH_FP64_TENSOR = 3,
+  VARVE_MATH_FP32 = 4,
+  VARVE_MATH_FP16 = 5, /**< two a lane, as HFMA2 */
+  VARVE_MATH_TF32_TENSOR = 6,
+  VARVE_MATH_FP16_TENSOR = 7,      /**< accumulated in FP32 */
+  VARVE_MATH_FP16_TENSOR_FP16 = 8, /**< accumulated in FP16 */
+  VARVE_MATH_BF16_TENSOR = 9,
+  VARVE_MATH_FP8_TENSOR = 10, /**< accumulated in FP32 */
+  VARVE_MATH_FP4_TENSOR = 11,
+  VARVE_MATH_INT8_TENSOR = 12,
+  VARVE_MATH_INT8_DP4A = 13
+} varve_math;
+
 /** FLOPs and bytes that an engine declares for a range; a multiply-add is two FLOPs. */
 typedef struct varve_work_t {
   int64_t flops;
   int64_t weight_bytes;     /**< parameters read */
   int64_t kv_bytes;         /**< KV cache read and written */
   int64_t activation_bytes; /**< everything else read and written */
+  varve_math math;          /**< where the FLOPs run */
 } varve_work_t;
 
 /** Query tokens and context of one sequence of a batch, in tokens. */

@@ -8,6 +8,7 @@
 
 #include <varve/varve.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace varve {
@@ -41,22 +42,55 @@ constexpr std::int64_t bytes_of(std::int64_t count, dtype type) noexcept {
   return (count * bits(type) + 7) / 8;
 }
 
+/// Where FLOPs run, which says how many a second there can be: the unit, the type of the factors and, where
+/// it makes a difference, of the accumulator. Not the type of the weights: 4-bit weights that are widened
+/// before they are multiplied run on fp16_tensor.
+enum class math_pipe : std::uint8_t {
+  unknown = VARVE_MATH_UNKNOWN,
+  mixed = VARVE_MATH_MIXED,
+  fp64 = VARVE_MATH_FP64,
+  fp64_tensor = VARVE_MATH_FP64_TENSOR,
+  fp32 = VARVE_MATH_FP32,
+  fp16 = VARVE_MATH_FP16,
+  tf32_tensor = VARVE_MATH_TF32_TENSOR,
+  fp16_tensor = VARVE_MATH_FP16_TENSOR,
+  fp16_tensor_fp16 = VARVE_MATH_FP16_TENSOR_FP16,
+  bf16_tensor = VARVE_MATH_BF16_TENSOR,
+  fp8_tensor = VARVE_MATH_FP8_TENSOR,
+  fp4_tensor = VARVE_MATH_FP4_TENSOR,
+  int8_tensor = VARVE_MATH_INT8_TENSOR,
+  int8_dp4a = VARVE_MATH_INT8_DP4A
+};
+inline constexpr std::size_t math_pipes = VARVE_MATH_INT8_DP4A + 1;
+
 /// FLOPs and bytes; sums are element by element.
 struct work {
   std::int64_t flops = 0;
-  std::int64_t weight_bytes = 0;      ///< parameters read
-  std::int64_t kv_bytes = 0;          ///< KV cache read and written
-  std::int64_t activation_bytes = 0;  ///< everything else read and written
+  std::int64_t weight_bytes = 0;        ///< parameters read
+  std::int64_t kv_bytes = 0;            ///< KV cache read and written
+  std::int64_t activation_bytes = 0;    ///< everything else read and written
+  math_pipe pipe = math_pipe::unknown;  ///< where the FLOPs run; of sums over several mixed
+  /// Where only the device knows which experts of a mixture are touched: by how much weight_bytes, which are
+  /// the expected ones, may be too many or too few.
+  std::int64_t bytes_below = 0;
+  std::int64_t bytes_above = 0;
 
   [[nodiscard]] constexpr std::int64_t bytes() const noexcept {
     return weight_bytes + kv_bytes + activation_bytes;
   }
   [[nodiscard]] constexpr bool empty() const noexcept { return flops == 0 && bytes() == 0; }
+  /// Of the FLOPs of both.
+  friend constexpr math_pipe common_pipe(const work& a, const work& b) noexcept {
+    return a.flops == 0 ? b.pipe : b.flops == 0 || a.pipe == b.pipe ? a.pipe : math_pipe::mixed;
+  }
   constexpr work& operator+=(const work& other) noexcept {
+    pipe = common_pipe(*this, other);
     flops += other.flops;
     weight_bytes += other.weight_bytes;
     kv_bytes += other.kv_bytes;
     activation_bytes += other.activation_bytes;
+    bytes_below += other.bytes_below;
+    bytes_above += other.bytes_above;
     return *this;
   }
 };
@@ -64,7 +98,8 @@ struct work {
 constexpr work operator+(work a, const work& b) noexcept { return a += b; }
 constexpr bool operator==(const work& a, const work& b) noexcept {
   return a.flops == b.flops && a.weight_bytes == b.weight_bytes && a.kv_bytes == b.kv_bytes &&
-         a.activation_bytes == b.activation_bytes;
+         a.activation_bytes == b.activation_bytes && a.pipe == b.pipe && a.bytes_below == b.bytes_below &&
+         a.bytes_above == b.bytes_above;
 }
 constexpr bool operator!=(const work& a, const work& b) noexcept { return !(a == b); }
 

@@ -34,10 +34,13 @@ constexpr std::int64_t plus(std::int64_t a, std::int64_t b) noexcept {
 constexpr void add_to(std::int64_t& a, std::int64_t b) noexcept { a = plus(a, b); }
 
 constexpr void add_to(work& a, const work& b) noexcept {
+  a.pipe = common_pipe(a, b);
   add_to(a.flops, b.flops);
   add_to(a.weight_bytes, b.weight_bytes);
   add_to(a.kv_bytes, b.kv_bytes);
   add_to(a.activation_bytes, b.activation_bytes);
+  add_to(a.bytes_below, b.bytes_below);
+  add_to(a.bytes_above, b.bytes_above);
 }
 
 constexpr bool declares_work(const work& w) noexcept { return w != work{}; }

@@ -185,7 +185,7 @@ void varve_declare_(uint64_t id, const varve_work_t* work) noexcept {
     return;
   }
   const slot slots[] = {
-      make_slot(event::work, 0, id),
+      make_slot(event::work, static_cast<std::uint32_t>(work->math), id),
       {static_cast<std::uint64_t>(work->flops), static_cast<std::uint64_t>(work->weight_bytes)},
       {static_cast<std::uint64_t>(work->kv_bytes), static_cast<std::uint64_t>(work->activation_bytes)}};
   append(slots, 3);

@@ -7,6 +7,15 @@
 
 namespace varve::record {
 
+namespace {
+
+/// Engines may hand over any number.
+math_pipe pipe_of(std::uint64_t number) noexcept {
+  return number < math_pipes ? static_cast<math_pipe>(number) : math_pipe::unknown;
+}
+
+}  // namespace
+
 void store::attribute(const slot* e) {
   const std::uint32_t r = range_of(e->payload);
   if (r == none || !keep(16)) {
@@ -42,7 +51,8 @@ void store::add_work(const slot* e) {
   if (r != none && keep(sizeof(range_work))) {
     t_.works.push_back({r,
                         {static_cast<std::int64_t>(e[1].head), static_cast<std::int64_t>(e[1].payload),
-                         static_cast<std::int64_t>(e[2].head), static_cast<std::int64_t>(e[2].payload)}});
+                         static_cast<std::int64_t>(e[2].head), static_cast<std::int64_t>(e[2].payload),
+                         pipe_of(rest_of(*e))}});
   }
 }
 

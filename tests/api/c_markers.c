@@ -16,7 +16,7 @@ struct job {
 
 static void* work_for_another(void* data) {
   const struct job* job = data;
-  varve_work_t work = {100, 20, 3, 4};
+  varve_work_t work = {100, 20, 3, 4, VARVE_MATH_BF16_TENSOR};
   varve_range adopted = varve_adopt(&job->from);
   varve_end(varve_op_begin("copy", 5));
   varve_declare(adopted, work);

@@ -43,7 +43,7 @@ class trace_dumper {
     if constexpr (std::is_enum_v<T> || std::is_same_v<T, std::uint8_t>) {
       out_ << static_cast<int>(value) << '|';
     } else if constexpr (std::is_same_v<T, varve::work>) {
-      const auto& [flops, weight_bytes, kv_bytes, activation_bytes] = value;
+      const auto& [flops, weight_bytes, kv_bytes, activation_bytes, pipe, below, above] = value;
       out_ << flops << ',' << weight_bytes << ',' << kv_bytes << ',' << activation_bytes << '|';
     } else {
       out_ << value << '|';
