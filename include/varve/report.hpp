@@ -10,6 +10,7 @@
 #include <varve/trace.hpp>
 #include <varve/work.hpp>
 
+#include <array>
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
@@ -117,7 +118,7 @@ struct measures {
   time_ns device_gap = 0;             ///< likewise
   work declared;                      ///< by the engine, summed over calls
   std::int64_t calls_with_work = 0;
-  /// Where work is from operators' shapes: duration of the activities of which none is known.
+  /// Where any work of the trace is known: duration of the activities of which none is.
   time_ns unknown_work_time = 0;
   roof_times roof;  ///< of `declared`; zero where the device's ceilings are not known
 };
@@ -243,6 +244,8 @@ struct operator_row {
   std::int64_t gpu_memory_self = 0;
   work declared;  ///< known from the shapes of its inputs
   std::int64_t calls_with_work = 0;
+  roof_times roof;  ///< of `declared`, where all devices have the same ceilings
+  varve::verdict verdict;
 };
 
 struct operator_tables {
@@ -254,6 +257,8 @@ struct operator_tables {
 /// What the numbers rest on.
 struct report_quality {
   double attributed = 0;  ///< share of kernel, copy and set time that belongs to a layer or op
+  /// Share of that time for which work is known, by work_source.
+  std::array<double, work_sources> work_known{};
   std::int64_t activities = 0;
   std::int64_t matched = 0;            ///< activities whose launch is in the trace
   std::int64_t unmatched = 0;          ///< no such call: launched before the window, or its record is missing
@@ -297,7 +302,15 @@ struct report_quality {
 
 /// Something worth a look, with the numbers that say so.
 struct finding {
-  enum class kind : std::uint8_t { slowest, stands_out, drift, memory_jump, warm_up, overhead };
+  enum class kind : std::uint8_t {
+    slowest,
+    stands_out,
+    drift,
+    memory_jump,
+    warm_up,
+    overhead,
+    work_difference
+  };
   kind what = kind::slowest;
   std::uint32_t phase = none;  ///< in report::phases
   std::uint32_t layer = none;  ///< in report::layers

@@ -12,6 +12,7 @@
 #include <varve/varve.h>
 #include <varve/work.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -142,6 +143,7 @@ struct range_model {
 
 /// Who says how much work a range does, in order of trust.
 enum class work_source : std::uint8_t { counters, engine, shapes, description };
+inline constexpr std::size_t work_sources = 4;
 
 /// Work of one operator in a range; several entries of one range add up.
 struct range_work {
