@@ -151,6 +151,46 @@ TEST(json, writes_null_for_what_is_absent_and_names_for_kinds) {
   EXPECT_THAT(text, HasSubstr("\"unprofiled_wall\":null"));
 }
 
+TEST(json, names_pipes_and_leaves_out_what_is_not_known) {
+  varve::report r;
+  r.layers.resize(1);
+  r.devices.resize(1);
+  std::string text = varve::to_json(r);
+  for (const char* absent : {"\"roof\":", "\"verdict\":", "\"occupied\":", "\"ceilings\":"}) {
+    EXPECT_EQ(text.find(absent), std::string::npos) << absent;
+  }
+  r.layers[0].verdict.by = varve::bound::memory;
+  r.layers[0].occupied.emplace().limited_by = varve::occupancy::limit::shared_memory;
+  r.devices[0].ceilings.emplace().flops[static_cast<std::size_t>(varve::math_pipe::bf16_tensor)] = 5e14;
+  r.quality.work_known = {0, 0.25, 0, 0.5};
+  text = varve::to_json(r);
+  EXPECT_THAT(text, HasSubstr("\"verdict\":{\"by\":\"memory\",\"side\":\"unknown\",\"pipe\":\"unknown\","));
+  EXPECT_THAT(text, HasSubstr("\"limited_by\":\"shared_memory\""));
+  EXPECT_THAT(text, HasSubstr("\"flops\":{\"bf16_tensor\":500000000000000.0}"));
+  EXPECT_THAT(text, HasSubstr("\"work_known\":{\"engine\":0.25,\"description\":0.5}"));
+  EXPECT_EQ(testing_support::dump(read_text(text)), testing_support::dump(r));
+}
+
+// As versions before work had a pipe and rows a verdict wrote it.
+TEST(json, reads_reports_that_know_no_roof) {
+  const varve::report r = read_text(
+      "{\"varve_report\":1,\"layers\":[{\"path\":\"mlp\",\"inclusive\":{\"gpu_time\":7,\"declared\":{"
+      "\"flops\":8,"
+      "\"weight_bytes\":2,\"kv_bytes\":0,\"activation_bytes\":4}}}],\"quality\":{\"attributed\":1}}");
+  ASSERT_EQ(r.layers.size(), 1U);
+  EXPECT_EQ(r.layers[0].inclusive.declared, (varve::work{8, 2, 0, 4}));
+  EXPECT_EQ(r.layers[0].verdict.by, varve::bound::unknown);
+  EXPECT_EQ(r.layers[0].inclusive.roof.total, 0);
+  EXPECT_FALSE(r.layers[0].occupied);
+}
+
+TEST(json, refuses_findings_about_what_is_not_there) {
+  EXPECT_THAT(error_of("{\"varve_report\":1,\"phases\":[{}],\"findings\":[{\"phase\":0},{\"phase\":1}]}"),
+              HasSubstr("findings[1]: is about a phase that is not there"));
+  EXPECT_THAT(error_of("{\"varve_report\":1,\"predictions\":[{\"layer\":0}]}"),
+              HasSubstr("predictions[0]: is about a layer that is not there"));
+}
+
 TEST(json, keeps_names_with_any_characters) {
   varve::report original;
   original.source = std::string{"tab\t quote\" back\\ nul\0 escape\x1b[31m \xC2\x9B µ 層 😀", 49};

@@ -8,6 +8,7 @@
 
 #include <varve/report.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstdio>
 #include <optional>
@@ -34,24 +35,48 @@ auto parts(is<varve::wall_partition> auto& x) {
   return std::tie(a, b, c, d, e, f, g);
 }
 auto parts(is<varve::work> auto& x) {
-  auto& [a, b, c, d] = x;
-  return std::tie(a, b, c, d);
+  auto& [a, b, c, d, e, f, g] = x;
+  return std::tie(a, b, c, d, e, f, g);
+}
+auto parts(is<varve::roof_times> auto& x) {
+  auto& [a, b, c, d, e, f, g, h] = x;
+  return std::tie(a, b, c, d, e, f, g, h);
+}
+auto parts(is<varve::verdict> auto& x) {
+  auto& [a, b, c, d, e, f, g] = x;
+  return std::tie(a, b, c, d, e, f, g);
+}
+auto parts(is<varve::occupancy> auto& x) {
+  auto& [a, b, c, d, e] = x;
+  return std::tie(a, b, c, d, e);
+}
+auto parts(is<varve::ceilings> auto& x) {
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+}
+auto parts(is<varve::finding> auto& x) {
+  auto& [a, b, c, d, e, f, g] = x;
+  return std::tie(a, b, c, d, e, f, g);
+}
+auto parts(is<varve::prediction> auto& x) {
+  auto& [a, b, c, d, e, f, g, h, i] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i);
 }
 auto parts(is<varve::measures> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2);
 }
 auto parts(is<varve::launch_shape> auto& x) {
   auto& [a, b, c, d, e] = x;
   return std::tie(a[0], a[1], a[2], b[0], b[1], b[2], c, d, e);
 }
 auto parts(is<varve::row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
 }
 auto parts(is<varve::phase_row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
 }
 auto parts(is<varve::collective_row> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
@@ -70,8 +95,8 @@ auto parts(is<varve::device_row::stream> auto& x) {
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::device_row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h] = x;
-  return std::tie(a, b, c, d, e, f, g, h);
+  auto& [a, b, c, d, e, f, g, h, i] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i);
 }
 auto parts(is<varve::request_row> auto& x) {
   auto& [a, b, c, d, e, f, g] = x;
@@ -87,21 +112,21 @@ auto parts(is<varve::collector_status> auto& x) {
 }
 auto parts(is<varve::report_quality> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2, d2, e2, f2,
-         g2, h2, i2, j2, k2, l2, m2] = x;
+         g2, h2, i2, j2, k2, l2, m2, n2] = x;
   return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2, d2,
-                  e2, f2, g2, h2, i2, j2, k2, l2, m2);
+                  e2, f2, g2, h2, i2, j2, k2, l2, m2, n2);
 }
 auto parts(is<varve::operator_row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
 }
 auto parts(is<varve::operator_tables> auto& x) {
   auto& [a, b, c] = x;
   return std::tie(a, b, c);
 }
 auto parts(is<varve::report> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
 }
 
 /// Gives every number and text a value that no other has; lists get two entries.
@@ -135,7 +160,25 @@ class filler {
     rows[0].parent = varve::none;
     rows[1].parent = 0;
   }
-  void fill(std::optional<varve::time_ns>& value) { value = next(); }
+  template <class T, std::size_t N>
+  void fill(std::array<T, N>& values) {
+    for (T& value : values) {
+      fill(value);
+    }
+  }
+  template <class T>
+  void fill(std::optional<T>& value) {
+    fill(value.emplace());
+  }
+  void fill(varve::report& r) {
+    std::apply([this](auto&... part) { (this->fill(part), ...); }, parts(r));
+    const auto about = [&](auto& list) {  // the second phase and layer, and none
+      list[0].phase = list[0].layer = 1;
+      list[1].phase = list[1].layer = varve::none;
+    };
+    about(r.findings);
+    about(r.predictions);
+  }
 
  private:
   std::int64_t next() { return number_ += 1009; }
@@ -168,7 +211,20 @@ class dumper {
       add(value);
     }
   }
-  void add(const std::optional<varve::time_ns>& value) { line(value ? std::to_string(*value) : "absent"); }
+  template <class T, std::size_t N>
+  void add(const std::array<T, N>& values) {
+    for (const T& value : values) {
+      add(value);
+    }
+  }
+  template <class T>
+  void add(const std::optional<T>& value) {
+    if (value) {
+      add(*value);
+    } else {
+      line("absent");
+    }
+  }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:

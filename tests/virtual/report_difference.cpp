@@ -90,6 +90,7 @@ class comparison {
     values(name + ".declared.flops", e.declared.flops, a.declared.flops);
     values(name + ".declared.weight_bytes", e.declared.weight_bytes, a.declared.weight_bytes);
     values(name + ".calls_with_work", e.calls_with_work, a.calls_with_work);
+    numbers(name + ".roof.total", e.roof.total, a.roof.total);
     if (!ambiguous_) {
       starved(name + ".starved", e.starved, a.starved);
       values(name + ".device_gap", e.device_gap, a.device_gap);

@@ -28,6 +28,27 @@ inline constexpr std::array<std::string_view, 3> names<pass_inference>{"not_infe
                                                                        "repeated_annotations"};
 template <>
 inline constexpr std::array<std::string_view, 3> names<collector_state>{"running", "stopped", "unavailable"};
+template <>
+inline constexpr std::array<std::string_view, math_pipes> names<math_pipe>{
+    "unknown",    "mixed",       "fp64",        "fp64_tensor",      "fp32",
+    "fp16",       "tf32_tensor", "fp16_tensor", "fp16_tensor_fp16", "bf16_tensor",
+    "fp8_tensor", "fp4_tensor",  "int8_tensor", "int8_dp4a"};
+template <>
+inline constexpr std::array<std::string_view, work_sources> names<work_source>{"counters", "engine", "shapes",
+                                                                               "description"};
+template <>
+inline constexpr std::array<std::string_view, 7> names<bound>{"unknown", "compute", "memory", "communication",
+                                                              "copy",    "starved", "latency"};
+template <>
+inline constexpr std::array<std::string_view, 6> names<occupancy::limit>{
+    "unknown", "warps", "blocks", "registers", "shared_memory", "grid"};
+template <>
+inline constexpr std::array<std::string_view, 7> names<finding::kind>{
+    "slowest", "stands_out", "drift", "memory_jump", "warm_up", "overhead", "work_difference"};
+template <>
+inline constexpr std::array<std::string_view, 7> names<prediction::change>{
+    "graphs", "half_weight_bytes", "quarter_weight_bytes", "half_kv_bytes", "double_batch",
+    "fused",  "left_out"};
 
 /// U or const U.
 template <class T, class U>
@@ -72,6 +93,32 @@ void fields(Archive& a, is<work> auto& w) {
   a("weight_bytes", w.weight_bytes);
   a("kv_bytes", w.kv_bytes);
   a("activation_bytes", w.activation_bytes);
+  a("pipe", w.pipe);
+  a("bytes_below", w.bytes_below);
+  a("bytes_above", w.bytes_above);
+}
+
+template <class Archive>
+void fields(Archive& a, is<roof_times> auto& r) {
+  a("total", r.total);
+  a("compute", r.compute);
+  a("memory", r.memory);
+  a("total_below", r.total_below);
+  a("total_above", r.total_above);
+  a("memory_below", r.memory_below);
+  a("memory_above", r.memory_above);
+  a("unrated_flops", r.unrated_flops);
+}
+
+template <class Archive>
+void fields(Archive& a, is<verdict> auto& v) {
+  a("by", v.by);
+  a("side", v.side);
+  a("pipe", v.pipe);
+  a("roof_share", v.roof_share);
+  a("compute_share", v.compute_share);
+  a("memory_share", v.memory_share);
+  a("why", v.why);
 }
 
 template <class Archive>
@@ -102,6 +149,7 @@ void fields(Archive& a, is<measures> auto& m) {
   a("declared", m.declared);
   a("calls_with_work", m.calls_with_work);
   a("unknown_work_time", m.unknown_work_time);
+  a("roof", m.roof);
 }
 
 template <class Archive>
@@ -111,6 +159,15 @@ void fields(Archive& a, is<launch_shape> auto& s) {
   a("registers", s.registers);
   a("static_shared_memory", s.static_shared_memory);
   a("dynamic_shared_memory", s.dynamic_shared_memory);
+}
+
+template <class Archive>
+void fields(Archive& a, is<occupancy> auto& o) {
+  a("theoretical", o.theoretical);
+  a("blocks", o.blocks);
+  a("limited_by", o.limited_by);
+  a("waves", o.waves);
+  a("tail", o.tail);
 }
 
 template <class Archive>
@@ -132,6 +189,8 @@ void fields(Archive& a, is<row> auto& r) {
   a("queue_delay", r.queue_delay);
   a("shape", r.shape);
   a("shapes", r.shapes);
+  a("occupied", r.occupied);
+  a("verdict", r.verdict);
 }
 
 template <class Archive>
@@ -153,6 +212,7 @@ void fields(Archive& a, is<phase_row> auto& p) {
   a("total", p.total);
   a("launch_latency", p.launch_latency);
   a("queue_delay", p.queue_delay);
+  a("verdict", p.verdict);
 }
 
 template <class Archive>
@@ -198,8 +258,25 @@ void fields(Archive& a, is<device_row::stream> auto& s) {
 }
 
 template <class Archive>
+void fields(Archive& a, is<ceilings> auto& c) {
+  a("name", c.name);
+  a.template by<math_pipe>("flops", c.flops);
+  a("bandwidth", c.bandwidth);
+  a("l2_bytes", c.l2_bytes);
+  a("l2_bandwidth", c.l2_bandwidth);
+  a("link_bandwidth", c.link_bandwidth);
+  a("host_bandwidth", c.host_bandwidth);
+  a("multiprocessors", c.multiprocessors);
+  a("compute_capability", c.compute_capability);
+  a("clock", c.clock);
+  a("measured", c.measured);
+  a("source", c.source);
+}
+
+template <class Archive>
 void fields(Archive& a, is<device_row> auto& d) {
   a("device", d.device);
+  a("ceilings", d.ceilings);
   a("partition", d.partition);
   a("busy", d.busy);
   a("kernel_time", d.kernel_time);
@@ -238,6 +315,7 @@ void fields(Archive& a, is<collector_status> auto& c) {
 template <class Archive>
 void fields(Archive& a, is<report_quality> auto& q) {
   a("attributed", q.attributed);
+  a.template by<work_source>("work_known", q.work_known);
   a("activities", q.activities);
   a("matched", q.matched);
   a("unmatched", q.unmatched);
@@ -294,6 +372,8 @@ void fields(Archive& a, is<operator_row> auto& r) {
   a("gpu_memory_self", r.gpu_memory_self);
   a("declared", r.declared);
   a("calls_with_work", r.calls_with_work);
+  a("roof", r.roof);
+  a("verdict", r.verdict);
 }
 
 template <class Archive>
@@ -301,6 +381,30 @@ void fields(Archive& a, is<operator_tables> auto& o) {
   a("by_name", o.by_name);
   a("by_shape", o.by_shape);
   a("work_share", o.work_share);
+}
+
+template <class Archive>
+void fields(Archive& a, is<finding> auto& f) {
+  a("what", f.what);
+  a.unless("phase", f.phase, none);
+  a.unless("layer", f.layer, none);
+  a("value", f.value);
+  a("threshold", f.threshold);
+  a("text", f.text);
+  a("next_step", f.next_step);
+}
+
+template <class Archive>
+void fields(Archive& a, is<prediction> auto& p) {
+  a("what", p.what);
+  a.unless("phase", p.phase, none);
+  a.unless("layer", p.layer, none);
+  a("now", p.now);
+  a("at_best", p.at_best);
+  a("expected", p.expected);
+  a("at_worst", p.at_worst);
+  a("helps", p.helps);
+  a("text", p.text);
 }
 
 template <class Archive>
@@ -321,6 +425,8 @@ void fields(Archive& a, is<report> auto& r) {
   a("collectives", r.collectives);
   a("requests", r.requests);
   a("operators", r.operators);
+  a("findings", r.findings);
+  a("predictions", r.predictions);
   a("quality", r.quality);
 }
 

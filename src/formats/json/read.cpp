@@ -56,7 +56,7 @@ class reader {
   }
 
   template <class T>
-  void operator()(const char* name, T& value) {
+  void operator()(std::string_view name, T& value) {
     visit(name, [&](const element& e) { read(e, value); });
   }
 
@@ -69,6 +69,29 @@ class reader {
         read(e, value);
       }
     });
+  }
+
+  template <class Enum, std::size_t N>
+  void by(const char* name, std::array<double, N>& values) {
+    visit(name, [&](const element& e) {
+      const element outer = std::exchange(here_, e);
+      for (std::size_t k = 0; k < N; ++k) {
+        (*this)(names<Enum>[k], values[k]);
+      }
+      here_ = outer;
+    });
+  }
+
+  /// What a finding or prediction is about must be there.
+  template <class T>
+  void check_subjects(const char* name, const std::vector<T>& list, const report& r) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const bool phase = list[i].phase < r.phases.size() || list[i].phase == none;
+      if (!phase || (list[i].layer >= r.layers.size() && list[i].layer != none)) {
+        fail(std::string{name} + '[' + std::to_string(i) + "]: is about a " + (phase ? "layer" : "phase") +
+             " that is not there");
+      }
+    }
   }
 
   /// Row i's parent must come before it, or whoever walks up would never end.
@@ -87,7 +110,7 @@ class reader {
 
  private:
   template <class Read>
-  void visit(const char* name, Read&& read_value) {
+  void visit(std::string_view name, Read&& read_value) {
     simdjson::dom::object object;
     if (here_.get(object) != simdjson::SUCCESS) {
       wrong(here_, "an object");
@@ -133,7 +156,8 @@ class reader {
     value = text;
   }
 
-  void read(const element& e, std::optional<time_ns>& value) {
+  template <class T>
+  void read(const element& e, std::optional<T>& value) {
     if (e.is_null()) {
       value.reset();
     } else {
@@ -279,6 +303,8 @@ report read_report(const std::string& path, const read_options& options) {
   reader.check_parents("labels", out.labels);
   reader.check_parents("kernels", out.kernels);
   reader.check_parents("categories", out.categories);
+  reader.check_subjects("findings", out.findings, out);
+  reader.check_subjects("predictions", out.predictions, out);
   if (done.utf8 + done.controls != 0) {
     out.quality.losses.push_back(
         {"bytes that are no UTF-8, or bare control characters, replaced", path, done.utf8 + done.controls});

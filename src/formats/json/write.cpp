@@ -14,11 +14,11 @@ namespace varve {
 namespace json {
 namespace {
 
-/// Objects of numbers that are left out where these all are 0, as most are in most rows. Measures always
-/// stay: a reader grants memory in proportion to the text.
+/// Objects that are left out where all their numbers are 0 and their texts empty, as in most rows. Measures
+/// always stay: a reader grants memory in proportion to the text.
 template <class T>
-concept left_out_at_zero =
-    is<T, distribution> || is<T, starved_time> || is<T, wall_partition> || is<T, work> || is<T, launch_shape>;
+concept left_out_at_zero = is<T, distribution> || is<T, starved_time> || is<T, wall_partition> ||
+    is<T, work> || is<T, launch_shape> || is<T, roof_times> || is<T, verdict>;
 
 template <class T>
 constexpr bool is_vector = false;
@@ -50,6 +50,30 @@ class writer {
       write(value);
     }
   }
+  /// Left out where there is none.
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& value) {
+    if (value) {
+      (*this)(name, *value);
+    }
+  }
+  void operator()(const char* name, const std::optional<time_ns>& value) {
+    member(name);
+    write(value);
+  }
+  /// One member for each value of an enumeration, without those of 0.
+  template <class Enum, std::size_t N>
+  void by(const char* name, const std::array<double, N>& values) {
+    member(name);
+    begin();
+    for (std::size_t k = 0; k < N; ++k) {
+      if (values[k] != 0) {
+        member(std::string{names<Enum>[k]}.c_str());
+        write(values[k]);
+      }
+    }
+    end();
+  }
   /// null where the value means "none".
   template <class T>
   void unless(const char* name, const T& value, T nothing) {
@@ -78,6 +102,7 @@ class writer {
   template <class T>
   void write(const T& value) {
     if constexpr (std::is_enum_v<T>) {
+      not_zero_ = not_zero_ || value != T{};
       text_.append("\"").append(names<T>[static_cast<std::size_t>(value)]).append("\"");
     } else if constexpr (std::is_same_v<T, bool>) {
       text_ += value ? "true" : "false";
@@ -89,6 +114,7 @@ class writer {
         text_ += nlohmann::json(value).dump();
       }
     } else if constexpr (std::is_same_v<T, std::string>) {
+      not_zero_ = not_zero_ || !value.empty();
       // Bytes that are no UTF-8 become U+FFFD: the output is JSON whatever names hold.
       text_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     } else if constexpr (std::is_same_v<T, std::optional<time_ns>>) {
