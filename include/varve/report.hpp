@@ -399,6 +399,12 @@ struct analyze_options {
 /// "activation"; rotary embedding and softmax are "attention"; kernels that only move or fill are "copy".
 [[nodiscard]] VARVE_API std::string_view kernel_category(std::string_view kernel_name) noexcept;
 
+/// Where a kernel multiplies, as far as its name tells: names of cuBLAS, cuDNN, CUTLASS, FlashAttention,
+/// FlashInfer, TensorRT-LLM, DeepGEMM, Marlin, llama.cpp and others. Of kernels that go element by element,
+/// or normalise, fp32. `unknown` for other names, and where factors or accumulator stay open. Throws only
+/// std::bad_alloc.
+[[nodiscard]] VARVE_API math_pipe pipe_of_kernel(std::string_view kernel_name);
+
 enum class view : std::uint8_t { layer, label, phase, kernel, category, operators };
 enum class sort_key : std::uint8_t {
   gpu_time,

@@ -103,7 +103,9 @@ inline varve::trace chrome_traces::full_trace() {
   t.attributes = {{0, VARVE_DECODE_TOKENS, 16}, {0, VARVE_ACCEPTED_TOKENS, 3}};
   t.sequences = {{0, true, 1, 900}, {0, false, 512, 512}};
   t.models = {{0, t.strings.intern("target")}};
-  t.works = {{1, {1'000, 200, 30, 4}}, {1, {5, 6, 7, 8}}, {2, {1, 0, 0, 0}}};
+  t.works = {{1, {1'000, 200, 30, 4, math_pipe::bf16_tensor, 50, 60}, work_source::counters},
+             {1, {5, 6, 7, 8, math_pipe::mixed}, work_source::shapes},
+             {2, {1, 0, 0, 0, math_pipe::int8_dp4a}, work_source::description}};
   t.requests = {{3, 0}};
 
   t.operator_kinds = {
@@ -111,7 +113,7 @@ inline varve::trace chrome_traces::full_trace() {
        t.strings.intern("[[16, 64], [64, 8]]"),
        t.strings.intern("[\"float\",\"float\"]"),
        operator_source::operation,
-       {9, 8, 7, 6}},
+       {9, 8, 7, 6, math_pipe::tf32_tensor}},
       {t.strings.intern("my step"), none, none, operator_source::annotation, {}},
       {t.strings.intern("Activity Buffer Request"), none, none, operator_source::overhead, {}},
       {t.strings.intern("my step"), none, none, operator_source::device_annotation, {}}};
@@ -130,7 +132,12 @@ inline varve::trace chrome_traces::full_trace() {
                   t.strings.intern("an engine's own")};  // whose kind no name tells
   t.operator_of_call = {1, none, 0};
 
-  t.graph_nodes = {{4'294'967'301, attention, true, {11, 22, 33, 44}, label_source::inferred, true},
+  t.graph_nodes = {{4'294'967'301,
+                    attention,
+                    true,
+                    {11, 22, 33, 44, math_pipe::fp16_tensor_fp16, 5, 6},
+                    label_source::inferred,
+                    true},
                    {0, none, false, {}, label_source::captured, false}};
   const std::uint32_t shape = t.intern_shape({{4, 2, 1}, {128, 1, 1}, 32, 1024, 4096});
   t.add_activity({1'000'012'345, 1'000'013'346, 11, t.strings.intern("gemm<float>"), 0, shape, 0,

@@ -24,15 +24,22 @@ void PrintTo(const work& w, std::ostream* out) {
 
 namespace {
 
+using varve::math_pipe;
 using varve::work;
 
 class operator_work_test : public input_files {
  protected:
-  /// Of a call with these JSON lists; the last may be absent.
+  /// Of a call with these JSON lists; the last may be absent. Without its pipe.
   work work_of(const std::string& name, const std::string& dims, const std::string& types,
                const std::string& values = "") {
     const varve::trace t = read(name, dims, types, values);
-    return t.operator_kinds.size() == 1 ? t.operator_kinds[0].declared : work{-1, -1, -1, -1};
+    work w = t.operator_kinds.size() == 1 ? t.operator_kinds[0].declared : work{-1, -1, -1, -1};
+    w.pipe = math_pipe::unknown;
+    return w;
+  }
+  math_pipe pipe_of(const std::string& name, const std::string& dims, const std::string& types,
+                    const std::string& values = "") {
+    return read(name, dims, types, values).operator_kinds.at(0).declared.pipe;
   }
   varve::trace read(const std::string& name, const std::string& dims, const std::string& types,
                     const std::string& values = "") {
@@ -59,6 +66,47 @@ TEST_F(operator_work_test, counts_a_multiply_add_as_two_and_every_operand_once) 
       work_of("aten::addmm", "[[8], [16, 64], [64, 8], [], []]",
               R"(["c10::Half", "c10::Half", "c10::Half", "Scalar", "Scalar"])", R"(["", "", "", "0", "1"])"),
       (work{16384, 1024, 0, 2304}));
+}
+
+TEST_F(operator_work_test, says_where_products_run_as_far_as_types_tell) {
+  const auto mm = [&](const std::string& type) {
+    return pipe_of("aten::mm", "[[4, 2], [2, 4]]", "[\"" + type + "\", \"" + type + "\"]");
+  };
+  EXPECT_EQ(mm("c10::BFloat16"), math_pipe::bf16_tensor);
+  EXPECT_EQ(mm("c10::Half"), math_pipe::fp16_tensor);
+  EXPECT_EQ(mm("c10::Float8_e4m3fn"), math_pipe::fp8_tensor);
+  EXPECT_EQ(mm("c10::Float4_e2m1fn_x2"), math_pipe::fp4_tensor);
+  EXPECT_EQ(mm("signed char"), math_pipe::int8_tensor);
+  EXPECT_EQ(mm("float"), math_pipe::unknown);   // as it is, or as TF32
+  EXPECT_EQ(mm("double"), math_pipe::unknown);  // on the cores, or on tensor cores
+  // What the weights are widened to.
+  EXPECT_EQ(pipe_of("_C::awq_gemm", "[[4, 128], [128, 8], [1, 64], [1, 8], []]",
+                    R"(["c10::Half", "int", "c10::Half", "int", "Scalar"])"),
+            math_pipe::fp16_tensor);
+  // The second input, not the result.
+  EXPECT_EQ(pipe_of("_C::cutlass_scaled_mm", "[[4, 8], [4, 2], [2, 8], [1], [1], []]",
+                    R"(["c10::BFloat16", "signed char", "signed char", "float", "float", ""])"),
+            math_pipe::int8_tensor);
+  EXPECT_EQ(pipe_of("aten::bmm", "[[3, 4, 5], [3, 5, 6]]", R"(["c10::BFloat16", "c10::BFloat16"])"),
+            math_pipe::bf16_tensor);
+  const std::string qkv = "[[1, 2, 3, 16], [1, 2, 3, 16], [1, 2, 3, 16], [], [], [], []]";
+  EXPECT_EQ(pipe_of("aten::scaled_dot_product_attention", qkv,
+                    R"(["c10::Half", "c10::Half", "c10::Half", "", "Scalar", "Scalar", ""])",
+                    R"(["", "", "", "", "0.", "False", ""])"),
+            math_pipe::fp16_tensor);
+  EXPECT_EQ(
+      pipe_of("aten::conv1d", "[[1, 2, 8], [4, 2, 3], [], [], [], [], []]",
+              R"(["c10::BFloat16", "c10::BFloat16", "", "ScalarList", "ScalarList", "ScalarList", "Scalar"])",
+              R"(["", "", "", "[1]", "[0]", "[1]", "1"])"),
+      math_pipe::bf16_tensor);
+}
+
+TEST_F(operator_work_test, says_that_what_goes_element_by_element_runs_on_the_cores) {
+  EXPECT_EQ(pipe_of("aten::add", "[[8], [8], []]", R"(["c10::Half", "c10::Half", "Scalar"])"),
+            math_pipe::fp32);
+  EXPECT_EQ(pipe_of("aten::mul", "[[8], []]", R"(["c10::Half", "double"])"), math_pipe::fp32);  // a number
+  EXPECT_EQ(pipe_of("aten::mul", "[[8], [8]]", R"(["float", "double"])"), math_pipe::fp64);
+  EXPECT_EQ(pipe_of("aten::copy_", "[[8], [8], []]", R"(["float", "float", "Scalar"])"), math_pipe::unknown);
 }
 
 TEST_F(operator_work_test, counts_a_linear_layer_as_the_product_that_it_calls) {

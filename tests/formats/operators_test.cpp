@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -42,6 +43,31 @@ class operators_test : public input_files {
     return event("cuda_runtime", "cudaLaunchKernel", ts, 2, args, tid);
   }
   static std::string kernel(int ts, const std::string& args) { return event("kernel", "k", ts, 5, args, 7); }
+  /// aten::linear around aten::mm, id 3, and kernels that it launched, as names and microseconds.
+  static std::string product(int ts, const std::string& types,
+                             const std::vector<std::pair<const char*, int>>& kernels) {
+    const std::string id = std::to_string(ts);  // of the operator inside
+    std::string out =
+        op("aten::linear", ts, 90,
+           R"("Input Dims": [[4, 2], [4, 2], []], "Input type": [)" + types + R"(, ""])") +
+        "," +
+        op("aten::mm", ts + 1, 80,
+           R"("External id": )" + id + R"(, "Input Dims": [[4, 2], [2, 4]], "Input type": [)" + types + "]");
+    int at = ts;
+    for (const auto& [kernel_name, dur] : kernels) {
+      const std::string args =
+          R"("External id": )" + id + R"(, "correlation": )" + std::to_string(9000 + ++at);
+      out += "," + launch(at, args) + "," + event("kernel", kernel_name, at * 10, dur, args, 7);
+    }
+    return out;
+  }
+  static std::vector<varve::math_pipe> pipes(const varve::trace& t) {
+    std::vector<varve::math_pipe> out;
+    for (const varve::operator_kind& kind : t.operator_kinds) {
+      out.push_back(kind.declared.pipe);
+    }
+    return out;
+  }
   static std::string memory(int ts, const std::string& args) {
     return R"({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "s": "t", "ts": )" +
            std::to_string(ts) + R"(, "args": {)" + args + "}}";
@@ -230,6 +256,78 @@ TEST_F(operators_test, whose_work_no_shape_tells_are_counted) {
   EXPECT_THAT(t.works, IsEmpty());
   ASSERT_EQ(t.losses.size(), 1U);
   EXPECT_EQ(t.losses[0].count, 2U);
+}
+
+TEST_F(operators_test, run_where_their_kernels_names_say) {
+  const std::string floats = R"("float", "float")";
+  const char* const tf32 = "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x64x32";
+  const char* const unnamed = "my_kernel";
+  const char* const reduction = "void at::native::reduce_kernel<512, 1, float>(float)";
+  using varve::math_pipe;
+  // Both the product and the layer that calls it.
+  EXPECT_THAT(pipes(read(product(0, floats, {{tf32, 5}}))),
+              ElementsAre(math_pipe::tf32_tensor, math_pipe::tf32_tensor));
+  EXPECT_THAT(pipes(read(product(0, floats, {{"ampere_sgemm_128x64_nn", 5}}))),
+              ElementsAre(math_pipe::fp32, math_pipe::fp32));
+  // What is summed up around it takes longer, on the cores.
+  EXPECT_THAT(pipes(read(product(0, floats, {{reduction, 9}, {tf32, 5}, {unnamed, 20}}))),
+              ElementsAre(math_pipe::tf32_tensor, math_pipe::tf32_tensor));
+  // Of the two that are on tensor cores the longer one.
+  EXPECT_THAT(pipes(read(product(0, floats, {{"volta_h884gemm_64x64_nn", 4}, {tf32, 5}}))),
+              ElementsAre(math_pipe::tf32_tensor, math_pipe::tf32_tensor));
+  // The sum is not the product, whose name says nothing.
+  EXPECT_THAT(pipes(read(product(0, floats, {{unnamed, 9}, {reduction, 5}}))),
+              ElementsAre(math_pipe::unknown, math_pipe::unknown));
+  // Names before types; types where names say nothing.
+  const std::string halves = R"("c10::Half", "c10::Half")";
+  EXPECT_THAT(pipes(read(product(0, halves, {{"volta_h884gemm_64x64_nn", 5}}))),
+              ElementsAre(math_pipe::fp16_tensor_fp16, math_pipe::fp16_tensor_fp16));
+  EXPECT_THAT(pipes(read(product(0, halves, {{unnamed, 5}}))),
+              ElementsAre(math_pipe::fp16_tensor, math_pipe::fp16_tensor));
+}
+
+TEST_F(operators_test, run_call_by_call_where_kernels_differ) {
+  // Four calls: TF32, FP32, none that says it, TF32; all but the third of 5 µs. The range has an entry each
+  // time that it changes: 64 FLOPs a call.
+  const std::string floats = R"("float", "float")";
+  const char* const tf32 = "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x64x32";
+  const varve::trace t =
+      read(event("user_annotation", "u", 0, 5000) + "," + product(100, floats, {{tf32, 5}}) + "," +
+           product(200, floats, {{"ampere_sgemm_128x64_nn", 5}}) + "," + product(300, floats, {}) + "," +
+           product(400, floats, {{tf32, 5}}));
+  using varve::math_pipe;
+  EXPECT_THAT(pipes(t), ElementsAre(math_pipe::unknown, math_pipe::mixed, math_pipe::mixed));
+  std::vector<math_pipe> found;
+  for (const varve::range_work& w : t.works) {
+    EXPECT_EQ(w.declared.flops, 64);
+    EXPECT_EQ(w.source, varve::work_source::shapes);
+    found.push_back(w.declared.pipe);
+  }
+  EXPECT_THAT(found, ElementsAre(math_pipe::tf32_tensor, math_pipe::fp32, math_pipe::unknown,
+                                 math_pipe::tf32_tensor));
+  // Where those that say it agree, the others ran likewise.
+  const varve::trace alike = read(event("user_annotation", "u", 0, 5000) + "," +
+                                  product(100, floats, {{tf32, 5}}) + "," + product(300, floats, {}));
+  ASSERT_EQ(alike.works.size(), 1U);
+  EXPECT_EQ(alike.works[0].declared, (varve::work{128, 64, 0, 192, math_pipe::tf32_tensor}));
+}
+
+TEST_F(operators_test, of_several_kinds_are_entries_of_their_own) {
+  // A roof is the sum over operators: mm (64 FLOPs) apart from add (8, of [8]). What computes nothing is one.
+  const std::string add = R"("Input Dims": [[8], [8], []], "Input type": ["float", "float", "Scalar"])";
+  const std::string copy = R"("Input Dims": [[8], [8], []], "Input type": ["float", "float", "Scalar"])";
+  const varve::trace t =
+      read(event("user_annotation", "u", 0, 99) + "," + mm(1, 2) + "," + op("aten::add", 4, 1, add) + "," +
+           op("aten::copy_", 6, 1, copy) + "," + mm(8, 2) + "," + op("aten::fill_", 12, 1, copy) + "," +
+           op("aten::add", 14, 1, add));
+  using varve::math_pipe;
+  std::vector<varve::work> works;
+  for (const varve::range_work& w : t.works) {
+    works.push_back(w.declared);
+  }
+  // add: 3 · 32 bytes; copy_: 64, fill_: 32.
+  EXPECT_THAT(works, ElementsAre(varve::work{128, 64, 0, 192}, varve::work{16, 0, 0, 192, math_pipe::fp32},
+                                 varve::work{0, 0, 0, 96}));
 }
 
 TEST_F(operators_test, a_report_says_how_much_of_the_time_has_known_work) {

@@ -479,6 +479,9 @@ TEST_F(real_operator_work, of_matrix_products_is_what_tracelens_says) {
     };
     EXPECT_EQ(static_cast<double>(row.calls), calls) << line;
     EXPECT_EQ(row.calls_with_work, row.calls) << line;
+    // By sm90_xmma_gemm_bf16bf16_bf16f32_f32_…, and by cutlass_80_simt_sgemm_….
+    EXPECT_EQ(row.declared.pipe, f[6] == "float" ? varve::math_pipe::fp32 : varve::math_pipe::bf16_tensor)
+        << line;
     const double flops = static_cast<double>(row.declared.flops) / calls;
     const double bytes = static_cast<double>(row.declared.bytes()) / calls;
     const double time = static_cast<double>(row.gpu_total);  // kernels, and the set of cuBLAS' workspace
@@ -493,6 +496,21 @@ TEST_F(real_operator_work, of_matrix_products_is_what_tracelens_says) {
     ++rows;
   }
   EXPECT_EQ(rows, 5U);
+}
+
+TEST_F(real_operator_work, in_fp32_runs_where_kernels_names_say) {
+  // sm90_xmma_gemm_f32f32_tf32f32_f32_… and cutlass_80_tensorop_s1688gemm_….
+  const varve::trace t = read("h100-transformer-block");
+  std::int64_t flops = 0;
+  for (const varve::range_work& w : t.works) {
+    EXPECT_EQ(w.source, varve::work_source::shapes);
+    if (w.declared.pipe == varve::math_pipe::tf32_tensor) {
+      flops += w.declared.flops;
+    } else {
+      EXPECT_TRUE(w.declared.flops == 0 || w.declared.pipe == varve::math_pipe::fp32);
+    }
+  }
+  EXPECT_GT(flops, 0);
 }
 
 TEST_F(real_operator_work, adds_up_in_layers) {

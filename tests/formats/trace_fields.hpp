@@ -44,7 +44,8 @@ class trace_dumper {
       out_ << static_cast<int>(value) << '|';
     } else if constexpr (std::is_same_v<T, varve::work>) {
       const auto& [flops, weight_bytes, kv_bytes, activation_bytes, pipe, below, above] = value;
-      out_ << flops << ',' << weight_bytes << ',' << kv_bytes << ',' << activation_bytes << '|';
+      out_ << flops << ',' << weight_bytes << ',' << kv_bytes << ',' << activation_bytes << ','
+           << static_cast<int>(pipe) << ',' << below << ',' << above << '|';
     } else {
       out_ << value << '|';
     }
@@ -83,8 +84,8 @@ class trace_dumper {
     for (const auto& [range, model] : sorted(t_.models, &varve::range_model::range)) {
       line("model", range, name(model));
     }
-    for (const auto& [range, declared] : sorted(t_.works, &varve::range_work::range)) {
-      line("work", range, declared);
+    for (const auto& [range, declared, source] : sorted(t_.works, &varve::range_work::range)) {
+      line("work", range, declared, source);
     }
     for (const auto& [request, pass] : sorted(t_.requests, &varve::request_link::pass)) {
       line("request", request, pass);

@@ -8,6 +8,7 @@
 #include "formats/pytorch/graphs.hpp"
 #include "formats/pytorch/number.hpp"
 #include "formats/pytorch/unlaunched.hpp"
+#include "formats/pytorch/work_counts.hpp"
 
 #include <algorithm>
 #include <limits>

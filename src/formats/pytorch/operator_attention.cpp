@@ -44,6 +44,7 @@ std::optional<terms> attention(const inputs& in, attention_form form) {
   terms t;
   const amount head_count = amount{q[0]} * q[heads];
   t.flops = head_count * pairs * (amount{q[3]} + v[3]) * 2;
+  t.pipe = product_pipe(in[0]);
   t.kv = size_of(in[1]) + size_of(in[2]);
   t.activations = size_of(in[0]) + head_count * queries * v[3] * element_size(in[0]);
   return t;

@@ -39,6 +39,7 @@ std::optional<terms> convolution_of(const inputs& in, const operator_input& bias
     return list.size() == 1 ? list[0] : i < list.size() ? list[i] : -1;
   };
   terms t;
+  t.pipe = product_pipe(in[0]);
   t.weights = size_of(in[1]) + size_of(bias);
   amount out = amount{x[0]} * w[0];
   for (std::size_t i = 0; i + 2 < x.size(); ++i) {

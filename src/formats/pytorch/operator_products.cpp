@@ -23,6 +23,7 @@ std::optional<terms> weighted(const product_sizes& p, const operator_input& a, c
   const amount out = p.batch * p.m * p.n;
   terms t;
   t.flops = p.flops();
+  t.pipe = product_pipe(a);
   t.weights = size_of(b);
   t.activations = size_of(a) + out * result;
   if (is_tensor(bias)) {
@@ -78,6 +79,7 @@ std::optional<terms> batched(const operator_input& a, const operator_input& b, c
   terms t;
   const amount out = p.batch * p.m * p.n;
   t.flops = p.flops();
+  t.pipe = product_pipe(a);
   t.activations = size_of(a) + size_of(b) + out * element_size(a);
   if (added != nullptr) {
     t.flops = t.flops + out;

@@ -11,19 +11,19 @@ namespace {
 constexpr element_type types[] = {
     {"float", 4, true},
     {"double", 8, true},
-    {"c10::Half", 2, true},
-    {"at::Half", 2, true},
-    {"c10::BFloat16", 2, true},
-    {"at::BFloat16", 2, true},
+    {"c10::Half", 2, true, math_pipe::fp16_tensor},
+    {"at::Half", 2, true, math_pipe::fp16_tensor},
+    {"c10::BFloat16", 2, true, math_pipe::bf16_tensor},
+    {"at::BFloat16", 2, true, math_pipe::bf16_tensor},
     {"c10::complex<float>", 8, true},
     {"c10::complex<double>", 16, true},
     {"c10::complex<c10::Half>", 4, true},
-    {"c10::Float8_e4m3fn", 1, true},
-    {"c10::Float8_e5m2", 1, true},
-    {"c10::Float8_e4m3fnuz", 1, true},
-    {"c10::Float8_e5m2fnuz", 1, true},
+    {"c10::Float8_e4m3fn", 1, true, math_pipe::fp8_tensor},
+    {"c10::Float8_e5m2", 1, true, math_pipe::fp8_tensor},
+    {"c10::Float8_e4m3fnuz", 1, true, math_pipe::fp8_tensor},
+    {"c10::Float8_e5m2fnuz", 1, true, math_pipe::fp8_tensor},
     {"c10::Float8_e8m0fnu", 1, true},
-    {"c10::Float4_e2m1fn_x2", 1, true},
+    {"c10::Float4_e2m1fn_x2", 1, true, math_pipe::fp4_tensor},
     {"int", 4},
     {"unsigned int", 4},
     {"long int", 8},
@@ -37,15 +37,15 @@ constexpr element_type types[] = {
     {"short int", 2},
     {"unsigned short", 2},
     {"short unsigned int", 2},
-    {"char", 1},
-    {"signed char", 1},
+    {"char", 1, false, math_pipe::int8_tensor},
+    {"signed char", 1, false, math_pipe::int8_tensor},
     {"unsigned char", 1},
     {"bool", 1},
     {"c10::qint8", 1},
     {"c10::quint8", 1},
     {"c10::qint32", 4},
     {"Byte", 1},
-    {"Char", 1},
+    {"Char", 1, false, math_pipe::int8_tensor},
     {"Bool", 1},
 };
 
@@ -62,6 +62,11 @@ bool is_tensor(const operator_input& in) noexcept { return !in.sizes.empty() && 
 amount element_size(const operator_input& in) noexcept {
   const element_type* const t = type_of(in);
   return t != nullptr ? amount{t->size} : amount::unknown();
+}
+
+math_pipe product_pipe(const operator_input& factor) noexcept {
+  const element_type* const t = type_of(factor);
+  return t != nullptr ? t->product : math_pipe::unknown;
 }
 
 amount product(const std::vector<std::int64_t>& sizes, std::size_t first) noexcept {

@@ -8,6 +8,8 @@
 #include "formats/pytorch/amount.hpp"
 #include "formats/pytorch/operator_inputs.hpp"
 
+#include <varve/work.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +29,7 @@ struct element_type {
   std::string_view name;
   std::int64_t size = 0;  ///< bytes
   bool floating = false;
+  math_pipe product = math_pipe::unknown;  ///< where products of it run
 };
 
 /// Two numbers of 4 bits in a byte.
@@ -53,12 +56,17 @@ inline constexpr std::string_view packed_type = "c10::Float4_e2m1fn_x2";
                                                       const std::vector<std::int64_t>& b,
                                                       std::size_t from_last) noexcept;
 
+/// Where tensors of the factor's type are multiplied; unknown where more than one way is taken, which
+/// kernels' names may tell: FP32 as it is or as TF32, FP64 on cores or tensor cores.
+[[nodiscard]] math_pipe product_pipe(const operator_input& factor) noexcept;
+
 /// The work of one call.
 struct terms {
   amount flops{0};
   amount weights{0};
   amount kv{0};
   amount activations{0};
+  math_pipe pipe = math_pipe::fp32;  ///< unless it is a product
 };
 
 using formula = std::optional<terms> (*)(const inputs&);

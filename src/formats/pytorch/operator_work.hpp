@@ -15,9 +15,9 @@ namespace varve {
 inline namespace v0 {
 namespace pytorch {
 
-/// What one call of the operator does; docs/metrics.md says how it is counted. Empty where the operator is
-/// not known, its inputs do not fit it, their types are unknown, or what it does depends on more than its
-/// inputs' shapes.
+/// What one call of the operator does, and where its FLOPs run as far as types tell; docs/metrics.md says how
+/// it is counted. Empty where the operator is not known, its inputs do not fit it, their types are unknown,
+/// or what it does depends on more than its inputs' shapes.
 [[nodiscard]] work operator_work(std::string_view name, const operator_inputs& inputs);
 
 /// Whether the operator's work depends on values, not just on sizes and types.

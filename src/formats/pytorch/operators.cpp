@@ -309,43 +309,6 @@ void operators::join_by_time(trace& t) {
   }
 }
 
-void count_work(trace& t, loss_counts& losses) {
-  constexpr std::int64_t most = std::int64_t{1} << 62U;
-  work total;
-  std::vector<work> sums;
-  std::vector<bool> untold;
-  for (const operator_kind& kind : t.operator_kinds) {
-    untold.push_back(needs_more_than_shapes(t.strings[kind.name]));
-  }
-  std::vector<bool> counted(t.operators.size());
-  for (std::uint32_t i = 0; i < t.operators.size(); ++i) {
-    const std::uint32_t parent = t.operators.parent[i];
-    const work& w = t.operator_kinds[t.operators.kind[i]].declared;
-    counted[i] = parent != none && counted[parent];
-    losses.add(lost::untold_work, untold[t.operators.kind[i]] ? 1 : 0);
-    if (counted[i] || w.empty()) {
-      continue;
-    }
-    counted[i] = true;
-    const std::uint32_t range = t.operators.range[i];
-    if (range == none) {
-      continue;
-    }
-    if (w.flops > most - total.flops || w.bytes() > most - total.bytes()) {
-      losses.add(lost::absurd_work);
-      continue;
-    }
-    total += w;
-    sums.resize(t.ranges.size());
-    sums[range] += w;
-  }
-  for (std::uint32_t r = 0; r < sums.size(); ++r) {
-    if (!sums[r].empty()) {
-      t.works.push_back({r, sums[r]});
-    }
-  }
-}
-
 }  // namespace pytorch
 }  // namespace v0
 }  // namespace varve

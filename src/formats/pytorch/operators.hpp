@@ -113,10 +113,6 @@ class operators {
   std::size_t count_ = 0;        // of source operation
 };
 
-/// Adds the work of operators whose shapes tell it to the ranges around them, one entry a range, once
-/// operators are joined to ranges. Of nested ones the outermost counts.
-void count_work(trace& t, loss_counts& losses);
-
 }  // namespace pytorch
 }  // namespace v0
 }  // namespace varve

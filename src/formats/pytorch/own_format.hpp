@@ -35,6 +35,11 @@ inline constexpr std::array<std::string_view, 4> label_sources{"captured", "capt
 inline constexpr std::array<std::string_view, 3> collector_states{"running", "stopped", "unavailable"};
 inline constexpr std::array<std::string_view, 3> pass_inferences{"not inferred", "module calls",
                                                                  "repeated annotations"};
+inline constexpr std::array<std::string_view, 4> work_sources{"counters", "engine", "shapes", "description"};
+inline constexpr std::array<std::string_view, math_pipes> pipes{
+    "unknown",    "mixed",       "fp64",        "fp64 tensor",      "fp32",
+    "fp16",       "tf32 tensor", "fp16 tensor", "fp16 tensor fp16", "bf16 tensor",
+    "fp8 tensor", "fp4 tensor",  "int8 tensor", "int8 dp4a"};
 /// In the order of varve_attribute.
 inline constexpr std::array<std::string_view, 11> attributes{
     "prefill tokens", "prefill sequences", "prefill context tokens", "prefill query context",

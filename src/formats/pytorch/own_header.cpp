@@ -56,7 +56,7 @@ bool own_reader::start(std::string_view header) {
                 number_of(c[2], no_index), one_of(c[3], own::range_kinds, range_kind::layer));
   });
   losses_.add(lost::deep_annotation, labels_.cut());
-  each_row(member(header, "graph nodes"), 9, [&](const row_cells& c) {
+  each_row(member(header, "graph nodes"), 12, [&](const row_cells& c) {
     graph_node n;
     n.id = number_of<std::uint64_t>(c[0], 0);
     n.label = labels_[number_of(c[1], none)];
@@ -66,7 +66,7 @@ bool own_reader::start(std::string_view header) {
     n.declared = work_of(c, 5);
     trace_.graph_nodes.push_back(n);
   });
-  each_row(member(header, "operator kinds"), 8, [&](const row_cells& c) {
+  each_row(member(header, "operator kinds"), 11, [&](const row_cells& c) {
     operator_kind k;
     k.name = string_of(c[0]);
     k.shapes = string_of(c[1]);

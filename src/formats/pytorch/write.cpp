@@ -209,8 +209,9 @@ void event_writer::write_ranges() {
     list("work", [&](const auto& entry) {
       works.each(r, [&](const range_work& one) {
         entry();
-        out_.raw("[").number(one.declared.flops).next().number(one.declared.weight_bytes);
-        out_.next().number(one.declared.kv_bytes).next().number(one.declared.activation_bytes).raw("]");
+        out_.raw("[");
+        write_work(out_, one.declared);
+        out_.next().raw(quoted(own::name_of(one.source, own::work_sources))).raw("]");
       });
     });
     list("requests", [&](const auto& entry) {

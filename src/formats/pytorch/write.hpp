@@ -62,6 +62,8 @@ inline constexpr std::uint64_t no_thread_row = 1000000000;
 
 /// Everything before the first event: the header, and "traceEvents": [.
 void write_header(json_writer& out, written& w);
+/// Its numbers and the name of its pipe, as elements of a list.
+void write_work(json_writer& out, const work& w);
 /// The names of rows, as events.
 void write_rows(json_writer& out, written& w);
 

@@ -44,12 +44,6 @@ void write_reference(json_writer& out, std::uint32_t index, std::size_t size) {
   }
 }
 
-void write_work(json_writer& out, const work& w) {
-  for (const std::int64_t n : {w.flops, w.weight_bytes, w.kv_bytes, w.activation_bytes}) {
-    out.next().number(n);
-  }
-}
-
 void write_run(json_writer& out, const written& w) {
   const trace& t = w.source;
   out.member("format", own::version);
@@ -270,6 +264,14 @@ void written::find_lanes() {
       free.emplace(request.end, lanes[r]);
     }
   }
+}
+
+void write_work(json_writer& out, const work& w) {
+  for (const std::int64_t n : {w.flops, w.weight_bytes, w.kv_bytes, w.activation_bytes}) {
+    out.next().number(n);
+  }
+  out.next().raw(quoted(own::name_of(w.pipe, own::pipes)));
+  out.next().number(w.bytes_below).next().number(w.bytes_above);
 }
 
 void write_header(json_writer& out, written& w) {
