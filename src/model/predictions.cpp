@@ -136,7 +136,8 @@ void predictor::graphs() {
   const double gone = a_pass(w.starved.total()) - stays;
   tell(change::graphs, none, wall(), a_pass(w.busy() + w.unrecorded) + stays, std::min(wall(), wall() - gone),
        wall() - std::max(0.0, a_pass(w.starved.launching) - one),
-       "one CUDA graph in place of " + table::counted(static_cast<std::int64_t>(launches), "launch"),
+       "one CUDA graph in place of " +
+           table::counted(static_cast<std::int64_t>(launches), "launch", "launches"),
        "the device starves only where the host synchronises and for one launch; at best no gaps stay, at "
        "worst "
        "only what it starved while the host launched goes");
@@ -145,7 +146,7 @@ void predictor::graphs() {
 void predictor::roofs(const scenario& s) {
   const phase_parts& parts = parts_[phase_];
   const measures& total = phase().total;
-  const double gpu_time = parts.known + parts.unknown;
+  const double gpu_time = std::max(parts.known + parts.unknown, static_cast<double>(total.gpu_time));
   const double now = s.work_parts * wall();
   if (s.what == change::half_kv_bytes && total.declared.kv_bytes == 0) {
     return;
