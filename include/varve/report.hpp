@@ -73,6 +73,12 @@ struct roof_times {
   double total_above = 0;   ///< how much more if the most are
   double memory_below = 0;  ///< likewise of `memory`
   double memory_above = 0;
+  /// `total` of other work, for predictions: weights in half and in a quarter of the bytes, a KV cache in
+  /// half of them, and twice the batch, which is FLOPs, KV cache and activations twice and the weights once.
+  double half_weights = 0;
+  double quarter_weights = 0;
+  double half_kv = 0;
+  double double_batch = 0;
   std::int64_t unrated_flops = 0;  ///< on a pipe that is not known or has no known peak: in none of the above
 };
 
@@ -393,6 +399,10 @@ struct analyze_options {
 
 /// The report of a trace. Deterministic; throws only std::bad_alloc.
 [[nodiscard]] VARVE_API report analyze(const trace& t, const analyze_options& options = {});
+
+/// What analyze() puts into report::findings and report::predictions.
+[[nodiscard]] VARVE_API std::vector<finding> find_findings(const report& r);
+[[nodiscard]] VARVE_API std::vector<prediction> predict(const report& r);
 
 /// "attention", "linear", "normalisation", "activation", "kv cache", "router", "embedding", "sampling",
 /// "collective", "copy" or "other", from a kernel's name. Arithmetic on activations, element by element, is

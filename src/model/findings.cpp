@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What stands out in a report.
+#include "model/peers.hpp"
+#include "model/robust.hpp"
+
+#include "formats/table/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+
+namespace {
+
+using model::peers;
+using table::duration;
+using table::number;
+using table::percent;
+
+constexpr std::size_t most_of_a_kind = 10;  ///< told one by one; the rest is counted
+constexpr std::size_t slowest_layers = 3;
+constexpr double score_limit = 3.5;        ///< Iglewicz and Hoaglin, 1993
+constexpr double least_difference = 0.05;  ///< of the median: less is no news, however sure
+constexpr double least_drift = 0.1;        ///< of the median, from first to last
+constexpr double trend_limit = 3;          ///< standard deviations
+constexpr std::size_t fewest_for_trend = 8;
+constexpr std::size_t most_for_trend = 256;  ///< pairs grow with the square
+constexpr double explained = 0.8;            ///< of a layer's excess by one inside it: that one is told alone
+constexpr double high_overhead = 2;
+
+std::string where(const row& layer) {
+  return layer.phase.empty() ? layer.path : layer.path + " in " + layer.phase;
+}
+
+class finder {
+ public:
+  explicit finder(const report& r) : r_{r} {}
+
+  std::vector<finding> find() {
+    overheads();
+    slowest();
+    const std::vector<peers> groups = model::find_peers(r_);
+    outliers(groups);
+    for (const peers& group : groups) {
+      drift(group);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void overheads();
+  void slowest();
+  void outliers(const std::vector<peers>& groups);
+  void drift(const peers& group);
+  void add(finding::kind what, std::uint32_t layer, double value, double threshold, std::string text) {
+    found_.push_back({what,
+                      layer == none ? none : model::phase_of(r_, r_.layers[layer]),
+                      layer,
+                      value,
+                      threshold,
+                      std::move(text),
+                      {}});
+  }
+
+  const report& r_;
+  std::vector<finding> found_;
+};
+
+void finder::overheads() {
+  for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
+    const phase_row& phase = r_.phases[p];
+    const wall_partition& w = phase.partition;
+    if (phase.overhead_ratio() < high_overhead || w.starved.total() * 2 < w.wall()) {
+      continue;
+    }
+    found_.push_back({finding::kind::overhead,
+                      p,
+                      none,
+                      phase.overhead_ratio(),
+                      high_overhead,
+                      phase.phase + " is launch-bound: the device worked " + duration(w.busy()) + " of " +
+                          duration(phase.wall) + " and had nothing to do for " +
+                          percent(static_cast<double>(w.starved.total()), static_cast<double>(w.wall())) +
+                          " % of it, overhead ratio " + number(phase.overhead_ratio()) +
+                          ": quantisation won't help, CUDA graphs or larger batches will",
+                      {}});
+  }
+}
+
+void finder::slowest() {
+  std::vector<std::vector<std::uint32_t>> rows(r_.phases.size());
+  const std::vector<std::uint32_t> phases = model::phases_of(r_);
+  for (std::uint32_t i = 0; i < r_.layers.size(); ++i) {
+    if (phases[i] != none && r_.layers[i].exclusive.gpu_time > 0 && !r_.layers[i].path.empty()) {
+      rows[phases[i]].push_back(i);
+    }
+  }
+  const auto time = [&](std::uint32_t i) { return r_.layers[i].exclusive.gpu_time; };
+  for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
+    const time_ns whole = r_.phases[p].total.gpu_time;
+    std::vector<std::uint32_t>& here = rows[p];
+    std::stable_sort(here.begin(), here.end(), [&](auto a, auto b) { return time(a) > time(b); });
+    here.resize(std::min(here.size(), slowest_layers));
+    for (const std::uint32_t i : here) {
+      const double share = static_cast<double>(time(i)) / static_cast<double>(whole);
+      add(finding::kind::slowest, i, share, 0,
+          where(r_.layers[i]) + " takes " + duration(time(i)) + " itself, " + percent(share, 1) +
+              " % of its phase's GPU time");
+    }
+  }
+}
+
+void finder::outliers(const std::vector<peers>& groups) {
+  struct outlier {
+    std::uint32_t row;
+    double excess;  ///< of a call
+    double score;
+    double median;
+    std::size_t others;
+  };
+  std::vector<outlier> all;
+  std::vector<double> excess(r_.layers.size(), 0);
+  for (const peers& group : groups) {
+    const std::vector<double> times = group.times(r_);
+    const double middle = model::median(times);
+    const double deviation = model::median_deviation(times, middle);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const double score = model::robust_score(times[i], middle, deviation);
+      if (score > score_limit && std::abs(times[i] - middle) > least_difference * middle) {
+        all.push_back({group.rows[i], times[i] - middle, score, middle, times.size() - 1});
+        excess[group.rows[i]] = times[i] - middle;
+      }
+    }
+  }
+  std::vector<bool> told(r_.layers.size(), false);
+  for (const outlier& o : all) {
+    const std::uint32_t parent = r_.layers[o.row].parent;
+    if (parent != none && excess[parent] != 0 && o.excess / excess[parent] >= explained) {
+      told[parent] = true;  // by the layer inside it
+    }
+  }
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const outlier& o) { return told[o.row]; }), all.end());
+  const auto cost = [&](const outlier& o) {
+    return std::abs(o.excess) * static_cast<double>(r_.layers[o.row].inclusive.calls);
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const outlier& a, const outlier& b) { return cost(a) > cost(b); });
+  for (std::size_t i = 0; i < std::min(all.size(), most_of_a_kind); ++i) {
+    const outlier& o = all[i];
+    add(finding::kind::stands_out, o.row, o.score, score_limit,
+        where(r_.layers[o.row]) + " takes " + duration(o.median + o.excess) + " a call against " +
+            duration(o.median) + " of its " + std::to_string(o.others) + " peers: " +
+            (std::isinf(o.score) ? "they are all alike"
+                                 : number(o.score) + " robust deviations, beyond " + number(score_limit)));
+  }
+  if (all.size() > most_of_a_kind) {
+    add(finding::kind::stands_out, none, static_cast<double>(all.size() - most_of_a_kind), score_limit,
+        "and " + table::counted(static_cast<std::int64_t>(all.size() - most_of_a_kind), "layer") +
+            " more that stand out less");
+  }
+}
+
+void finder::drift(const peers& group) {
+  if (group.rows.size() < fewest_for_trend) {
+    return;
+  }
+  const std::vector<double> times = group.times(r_);
+  const std::size_t step = (times.size() + most_for_trend - 1) / most_for_trend;
+  std::vector<double> at;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < times.size(); i += step) {
+    at.push_back(group.index[i]);
+    values.push_back(times[i]);
+  }
+  const model::trend found = model::find_trend(at, values);
+  const double change = found.slope * (at.back() - at.front());
+  const double middle = model::median(values);
+  if (std::abs(found.score) < trend_limit || std::abs(change) < least_drift * middle) {
+    return;
+  }
+  const row& first = r_.layers[group.rows.front()];
+  const row& last = r_.layers[group.rows.back()];
+  add(finding::kind::drift, group.rows.back(), change / middle, least_drift,
+      "from " + first.path + " to " + where(last) + " GPU time a call " +
+          (change > 0 ? "rises by " : "falls by ") + duration(std::abs(change)) + ", " +
+          percent(std::abs(change), middle) + " % of the median " + duration(middle) + ", by " +
+          duration(std::abs(found.slope)) + " a layer");
+}
+
+}  // namespace
+
+std::vector<finding> find_findings(const report& r) { return finder{r}.find(); }
+
+}  // namespace v0
+}  // namespace varve

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Layers that should take equally long.
+#ifndef VARVE_MODEL_PEERS_HPP
+#define VARVE_MODEL_PEERS_HPP
+
+#include <varve/report.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace model {
+
+/// Rows of report::layers of one phase whose paths differ in their innermost index alone, with as many calls
+/// and kernels and the same declared work. By that index.
+struct peers {
+  std::vector<std::uint32_t> rows;
+  std::vector<std::int32_t> index;
+
+  /// GPU time of a call of each, in nanoseconds.
+  [[nodiscard]] std::vector<double> times(const report& r) const;
+};
+
+/// Groups of at least five that ran on the device.
+[[nodiscard]] std::vector<peers> find_peers(const report& r);
+
+/// Index in report::phases of a row's phase, none when it is in none; and that of each row of report::layers.
+[[nodiscard]] std::uint32_t phase_of(const report& r, const row& layer) noexcept;
+[[nodiscard]] std::vector<std::uint32_t> phases_of(const report& r);
+
+}  // namespace model
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_MODEL_PEERS_HPP

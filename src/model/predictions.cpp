@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What would change if. docs/metrics.md states the model of each prediction.
+#include "model/peers.hpp"
+
+#include "formats/table/units.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+
+namespace {
+
+using change = prediction::change;
+using table::duration;
+using table::percent;
+
+constexpr double worth_it = 0.05;       ///< of the time now
+constexpr double at_the_roof = 0.6;     ///< from here on a row's time goes with its roof
+constexpr double enough_known = 0.95;   ///< of the GPU time, to be of known work
+constexpr double fewest_launches = 10;  ///< a pass, for a graph to be worth a thought
+constexpr double light = 10;            ///< FLOPs a byte, below which an operator is for moving data
+
+/// Roof times under a change of the work.
+struct scenario {
+  change what;
+  double roof_times::*roof;
+  double work_parts;  ///< times the work of today
+  const char* name;
+};
+
+constexpr scenario scenarios[] = {
+    {change::half_weight_bytes, &roof_times::half_weights, 1, "weights in half the bytes"},
+    {change::quarter_weight_bytes, &roof_times::quarter_weights, 1, "weights in a quarter of the bytes"},
+    {change::half_kv_bytes, &roof_times::half_kv, 1, "a KV cache in half the bytes"},
+    {change::double_batch, &roof_times::double_batch, 2, "twice the batch"}};
+
+/// Sums over the rows of a phase, each without what is inside it.
+struct phase_parts {
+  double known = 0;    ///< GPU time of rows of known work
+  double unknown = 0;  ///< and of others
+  std::vector<const measures*> rows;
+};
+
+class predictor {
+ public:
+  explicit predictor(const report& r) : r_{r}, phases_{model::phases_of(r)}, parts_(r.phases.size()) {
+    for (std::size_t i = 0; i < r.layers.size(); ++i) {
+      if (phases_[i] != none) {
+        add(parts_[phases_[i]], r.layers[i].exclusive);
+      }
+    }
+  }
+
+  std::vector<prediction> predict() {
+    for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
+      if (r_.phases[p].passes > 0 && r_.phases[p].partition.busy() > 0) {
+        phase_ = p;
+        graphs();
+        for (const scenario& s : scenarios) {
+          roofs(s);
+        }
+      }
+    }
+    fusions();
+    without_layers();
+    return std::move(found_);
+  }
+
+ private:
+  static void add(phase_parts& to, const measures& m) {
+    if (m.gpu_time <= 0) {
+      return;
+    }
+    const bool known = m.roof.total > 0 && m.roof.unrated_flops == 0 && m.unknown_work_time == 0;
+    (known ? to.known : to.unknown) += static_cast<double>(m.gpu_time);
+    if (known) {
+      to.rows.push_back(&m);
+    }
+  }
+
+  [[nodiscard]] const phase_row& phase() const noexcept { return r_.phases[phase_]; }
+  [[nodiscard]] double passes() const noexcept { return static_cast<double>(phase().passes); }
+  [[nodiscard]] double a_pass(time_ns total) const noexcept { return static_cast<double>(total) / passes(); }
+  [[nodiscard]] double wall() const noexcept { return a_pass(phase().partition.wall()); }
+  /// Share of the wall in which the device decides how long it lasts.
+  [[nodiscard]] double device_share() const noexcept {
+    const wall_partition& w = phase().partition;
+    return 1 - static_cast<double>(w.starved.total()) / static_cast<double>(w.wall());
+  }
+
+  void graphs();
+  void roofs(const scenario& s);
+  void fusions();
+  void without_layers();
+  void tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
+            const std::string& what_if, const std::string& model);
+
+  const report& r_;
+  std::vector<std::uint32_t> phases_;
+  std::vector<phase_parts> parts_;
+  std::uint32_t phase_ = none;
+  std::vector<prediction> found_;
+};
+
+void predictor::tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
+                     const std::string& what_if, const std::string& model) {
+  prediction& p = found_.emplace_back();
+  p.what = what;
+  p.phase = phase_;
+  p.layer = layer;
+  p.now = now;
+  p.at_best = best;
+  p.expected = std::max(expected, best);
+  p.at_worst = std::max(worst, p.expected);
+  p.helps = p.expected <= (1 - worth_it) * now;
+  p.text = phase().phase + " with " + what_if + (p.helps ? ": " : " gains little: ") + duration(now) +
+           " to " + duration(p.expected) + " (" + duration(p.at_best) + " to " + duration(p.at_worst) +
+           "); " + model;
+}
+
+void predictor::graphs() {
+  const wall_partition& w = phase().partition;
+  const measures& m = phase().total;
+  const double launches = a_pass(m.launches - m.graph_launches);
+  if (launches < fewest_launches) {
+    return;
+  }
+  const double one = static_cast<double>(m.launch_time) / static_cast<double>(m.launches);
+  const double stays = a_pass(w.starved.synchronising) + one;
+  const double gone = a_pass(w.starved.total()) - stays;
+  tell(change::graphs, none, wall(), a_pass(w.busy() + w.unrecorded) + stays, std::min(wall(), wall() - gone),
+       wall() - std::max(0.0, a_pass(w.starved.launching) - one),
+       "one CUDA graph in place of " +
+           table::counted(static_cast<std::int64_t>(launches), "launch", "launches"),
+       "the device starves only where the host synchronises and for one launch; at best no gaps stay, at "
+       "worst "
+       "only what it starved while the host launched goes");
+}
+
+void predictor::roofs(const scenario& s) {
+  const phase_parts& parts = parts_[phase_];
+  const measures& total = phase().total;
+  const double gpu_time = std::max(parts.known + parts.unknown, static_cast<double>(total.gpu_time));
+  const double now = s.work_parts * wall();
+  if (s.what == change::half_kv_bytes && total.declared.kv_bytes == 0) {
+    return;
+  }
+  if (parts.known < enough_known * gpu_time) {
+    // Where the host decides, even what is not known can be bounded.
+    if (device_share() < 0.5 && s.what == change::quarter_weight_bytes) {
+      const double most = a_pass(phase().partition.busy()) * 3 / 4;
+      tell(s.what, none, now, now - most, now - device_share() * most, now, s.name,
+           "even if all GPU time were spent on reading weights: the device starves for " +
+               percent(1 - device_share(), 1) + " % of the wall");
+    }
+    return;
+  }
+  double proportional = 0;
+  double likely = 0;
+  for (const measures* const m : parts.rows) {
+    const auto time = static_cast<double>(m->gpu_time) / passes();
+    const double roof = m->roof.total / passes();
+    const double then = m->roof.*s.roof / passes();
+    const double relative = time * (then / roof - 1);
+    proportional += relative;
+    likely += roof >= at_the_roof * time ? relative : then - roof;
+  }
+  const double expected = wall() + device_share() * likely;
+  if (s.what == change::double_batch) {
+    tell(s.what, none, now, wall(), expected, now, s.name,
+         "for the tokens of two passes; rows at 60 % of their roof or more take longer as the roof does, "
+         "others "
+         "by what is added to it; at best the host and the device hide all of it");
+  } else {
+    tell(s.what, none, now, wall() + proportional, expected, now, s.name,
+         "rows at 60 % of their roof or more go with it, others lose what the roof loses, as far as the "
+         "device "
+         "decides (" +
+             percent(device_share(), 1) + " % of the wall); at best all go with it");
+  }
+}
+
+// An operator that moves more than it computes costs nothing more when a neighbour does it on the way.
+void predictor::fusions() {
+  for (const row& label : r_.labels) {
+    const measures& m = label.exclusive;
+    phase_ = model::phase_of(r_, label);
+    const auto bytes = static_cast<double>(m.declared.bytes());
+    if (phase_ == none || phase().passes == 0 || m.gpu_time == 0 || m.declared.activation_bytes == 0 ||
+        static_cast<double>(m.declared.flops) > light * bytes ||
+        static_cast<double>(m.declared.activation_bytes) < 0.9 * bytes) {
+      continue;
+    }
+    const double time = a_pass(m.gpu_time);
+    const auto first = std::find_if(r_.layers.begin(), r_.layers.end(), [&](const row& layer) {
+      return layer.label == label.label && layer.phase == label.phase && layer.device == label.device;
+    });
+    tell(change::fused,
+         first == r_.layers.end() ? none : static_cast<std::uint32_t>(first - r_.layers.begin()), wall(),
+         wall() - time - a_pass(m.starved.total()), wall() - device_share() * time, wall(),
+         label.label + " fused with its neighbours",
+         "what it reads and writes stays on the chip: its " + duration(time) +
+             " a pass go as far as the device decides; at best what it starved goes too");
+  }
+}
+
+void predictor::without_layers() {
+  for (const model::peers& group : model::find_peers(r_)) {
+    const row& layer = r_.layers[group.rows[group.rows.size() / 2]];
+    phase_ = model::phase_of(r_, layer);
+    if (phase_ == none || phase().passes == 0 || layer.index == no_index || layer.parent != none) {
+      continue;
+    }
+    const double time = a_pass(layer.inclusive.gpu_time);
+    const double starved = a_pass(layer.inclusive.starved.total());
+    tell(change::left_out, group.rows[group.rows.size() / 2], wall(), wall() - time - starved,
+         wall() - time - starved, wall() - device_share() * time, "one " + layer.label + " less",
+         "its GPU time and what the device starves before its work go");
+  }
+}
+
+}  // namespace
+
+std::vector<prediction> predict(const report& r) { return predictor{r}.predict(); }
+
+}  // namespace v0
+}  // namespace varve

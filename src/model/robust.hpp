@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Statistics that a few odd values do not upset.
+#ifndef VARVE_MODEL_ROBUST_HPP
+#define VARVE_MODEL_ROBUST_HPP
+
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace model {
+
+/// Mean of the two middle ones of an even number of values; 0 of none.
+[[nodiscard]] double median(std::vector<double> values);
+
+/// Median of |value − centre|.
+[[nodiscard]] double median_deviation(const std::vector<double>& values, double centre);
+
+/// |value − centre| in standard deviations of a normal distribution with this median deviation, 1.4826 of
+/// which are one (Rousseeuw and Croux, 1993). Infinite where the deviation is 0 and the value is not the
+/// centre.
+[[nodiscard]] double robust_score(double value, double centre, double median_deviation) noexcept;
+
+struct trend {
+  double slope = 0;  ///< Theil and Sen's: median of the slopes between all pairs of points
+  /// Kendall's S, pairs that rise less pairs that fall, in its standard deviations without a trend,
+  /// √(n(n−1)(2n+5)/18) (Mann, 1945).
+  double score = 0;
+};
+
+/// Of values at ascending places. Pairs grow with the square: give some hundreds of points at most.
+[[nodiscard]] trend find_trend(const std::vector<double>& places, const std::vector<double>& values);
+
+}  // namespace model
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_MODEL_ROBUST_HPP

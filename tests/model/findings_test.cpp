@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "model/model_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace {
+
+using testing_support::add_layer;
+using testing_support::decode;
+using varve::find_findings;
+using varve::finding;
+using varve::no_index;
+
+std::vector<finding> of_kind(const varve::report& r, finding::kind what) {
+  std::vector<finding> all = find_findings(r);
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const finding& f) { return f.what != what; }),
+            all.end());
+  return all;
+}
+
+TEST(findings, nothing_is_found_in_nothing) { EXPECT_TRUE(find_findings({}).empty()); }
+
+TEST(findings, a_phase_that_starves_is_launch_bound) {
+  // 58 ms of work in 2350 ms: 2350 ÷ 58 = 40.5; it starves for 2292 ÷ 2350 = 97.5 %.
+  const auto found = of_kind(decode(20, 58'000'000, 2'292'000'000), finding::kind::overhead);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].phase, 0U);
+  EXPECT_DOUBLE_EQ(found[0].value, 2350.0 / 58);
+  EXPECT_EQ(
+      found[0].text,
+      "decode is launch-bound: the device worked 58.0 ms of 2.35 s and had nothing to do for 97.5 % of it, "
+      "overhead ratio 40.5: quantisation won't help, CUDA graphs or larger batches will");
+  // Busy for 60 of 100: neither a ratio of 2 nor half of it starved.
+  EXPECT_TRUE(of_kind(decode(1, 60, 40), finding::kind::overhead).empty());
+}
+
+TEST(findings, slowest_layers_are_told_with_their_own_share) {
+  varve::report r = decode(1, 1000, 0);
+  add_layer(r, "layer", 0, 1, 700).exclusive.gpu_time = 100;  // 600 inside
+  add_layer(r, "attention", no_index, 1, 600, 0);
+  add_layer(r, "head", no_index, 1, 200);
+  add_layer(r, "norm", no_index, 1, 50);
+  const auto found = of_kind(r, finding::kind::slowest);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].layer, 1U);
+  EXPECT_DOUBLE_EQ(found[0].value, 0.6);
+  EXPECT_EQ(found[0].text,
+            "layer 0 / attention in decode takes 600 ns itself, 60.0 % of its phase's GPU time");
+  EXPECT_EQ(found[1].layer, 2U);
+  EXPECT_EQ(found[2].layer, 0U);
+}
+
+/// Layers of 10 calls each, by the GPU time of a call.
+varve::report layers_of(const std::vector<varve::time_ns>& times) {
+  varve::report r = decode(10, 1, 0);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    add_layer(r, "layer", static_cast<std::int32_t>(i), 10, 10 * times[i]);
+  }
+  return r;
+}
+
+TEST(findings, a_layer_that_differs_from_its_peers_stands_out) {
+  const auto found = of_kind(layers_of({10'000, 11'000, 10'000, 12'000, 30'000}), finding::kind::stands_out);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].layer, 4U);
+  EXPECT_EQ(found[0].phase, 0U);
+  EXPECT_DOUBLE_EQ(found[0].value, 19'000 / (1.4826 * 1000));
+  EXPECT_EQ(found[0].threshold, 3.5);
+  EXPECT_EQ(
+      found[0].text,
+      "layer 4 in decode takes 30.0 µs a call against 11.0 µs of its 4 peers: 12.8 robust deviations, beyond "
+      "3.50");
+}
+
+TEST(findings, a_sure_but_small_difference_is_no_news) {
+  // All others alike: whatever differs scores without end, and 4 % are too few, 6 % are not.
+  EXPECT_TRUE(of_kind(layers_of({1000, 1000, 1000, 1000, 1040}), finding::kind::stands_out).empty());
+  EXPECT_EQ(of_kind(layers_of({1000, 1000, 1000, 1000, 1060}), finding::kind::stands_out).size(), 1U);
+}
+
+TEST(findings, layers_of_other_work_calls_or_kernels_are_no_peers) {
+  varve::report r = layers_of({1000, 1000, 1000, 1000, 3000});
+  r.layers[4].inclusive.kernels = 20;
+  EXPECT_TRUE(of_kind(r, finding::kind::stands_out).empty());  // 4 are too few to tell
+  r = layers_of({1000, 1000, 1000, 1000, 1000, 3000});
+  r.layers[5].inclusive.declared.flops = 1;
+  EXPECT_TRUE(of_kind(r, finding::kind::stands_out).empty());
+}
+
+TEST(findings, what_is_inside_tells_for_the_layer_around_it) {
+  varve::report r = decode(1, 1, 0);
+  for (int i = 0; i < 6; ++i) {
+    const bool odd = i == 3;
+    const auto layer = static_cast<std::uint32_t>(r.layers.size());
+    add_layer(r, "layer", i, 1, odd ? 2000 : 1000);
+    add_layer(r, "attention", no_index, 1, odd ? 1400 : 500, layer);  // 900 of the 1000 too many
+    add_layer(r, "mlp", no_index, 1, 500, layer);
+  }
+  const auto found = of_kind(r, finding::kind::stands_out);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(r.layers[found[0].layer].path, "layer 3 / attention");
+}
+
+TEST(findings, time_that_rises_from_layer_to_layer_drifts) {
+  // 100 more a layer from 1000 to 1900: slope 100, 900 of the median 1450 in all. 45 of 45 pairs rise.
+  std::vector<varve::time_ns> times;
+  for (int i = 0; i < 10; ++i) {
+    times.push_back(1000 + 100 * i);
+  }
+  const auto found = of_kind(layers_of(times), finding::kind::drift);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_DOUBLE_EQ(found[0].value, 900.0 / 1450);
+  EXPECT_EQ(
+      found[0].text,
+      "from layer 0 to layer 9 in decode GPU time a call rises by 900 ns, 62.1 % of the median 1.45 µs, by "
+      "100 ns a layer");
+  // As far, but up and down.
+  EXPECT_TRUE(
+      of_kind(layers_of({1000, 1900, 1000, 1900, 1000, 1900, 1000, 1900, 1000, 1900}), finding::kind::drift)
+          .empty());
+}
+
+TEST(findings, of_many_that_stand_out_the_rest_is_counted) {
+  std::vector<varve::time_ns> times(40, 1000);
+  for (std::size_t i = 0; i < 13; ++i) {
+    times[3 * i] = 2000;
+  }
+  const auto found = of_kind(layers_of(times), finding::kind::stands_out);
+  ASSERT_EQ(found.size(), 11U);
+  EXPECT_EQ(found.back().layer, varve::none);
+  EXPECT_EQ(found.back().text, "and 3 layers more that stand out less");
+}
+
+}  // namespace

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "model/model_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace {
+
+using testing_support::add_layer;
+using testing_support::decode;
+using varve::no_index;
+using varve::prediction;
+
+std::optional<prediction> of(const varve::report& r, prediction::change what) {
+  for (const prediction& p : varve::predict(r)) {
+    if (p.what == what) {
+      return p;
+    }
+  }
+  return std::nullopt;
+}
+
+TEST(predictions, nothing_follows_from_nothing) { EXPECT_TRUE(varve::predict({}).empty()); }
+
+// 20 passes, 58 ms of work in 2350 ms, 5600 launches in 1120 ms: 280 launches a pass, 200 µs each, 117.5 ms a
+// pass, of which the device is busy for 2.9 ms and starves for 114.6 ms while the host launches.
+varve::report launch_bound() {
+  varve::report r = decode(20, 58'000'000, 2'292'000'000);
+  r.phases[0].total.launches = 5600;
+  r.phases[0].total.launch_time = 1'120'000'000;
+  return r;
+}
+
+TEST(predictions, graphs_help_where_launches_starve_the_device) {
+  const auto p = of(launch_bound(), prediction::change::graphs);
+  ASSERT_TRUE(p);
+  EXPECT_DOUBLE_EQ(p->now, 117'500'000);
+  // One launch of 0.2 ms stays: 2.9 + 0.2; at worst as much of the launching goes, 117.5 − (114.6 − 0.2).
+  EXPECT_DOUBLE_EQ(p->at_best, 3'100'000);
+  EXPECT_DOUBLE_EQ(p->expected, 3'100'000);
+  EXPECT_DOUBLE_EQ(p->at_worst, 3'100'000);
+  EXPECT_TRUE(p->helps);
+  EXPECT_EQ(p->text.substr(0, 73),
+            "decode with one CUDA graph in place of 280 launches: 118 ms to 3.10 ms (3");
+}
+
+TEST(predictions, graphs_leave_what_the_host_waits_for_and_the_gaps_of_the_device) {
+  // A pass of 1000: busy 400, starved 500, of which 200 launching, 100 in the engine's code, 200
+  // synchronising, device gaps 100. 20 launches of 10 each.
+  varve::report r = decode(1, 400, 200);
+  varve::phase_row& phase = r.phases[0];
+  phase.wall = 1000;
+  phase.partition.starved.other = 100;
+  phase.partition.starved.synchronising = 200;
+  phase.partition.device_gap = 100;
+  phase.total.launches = 20;
+  phase.total.launch_time = 200;
+  const auto p = of(r, prediction::change::graphs);
+  ASSERT_TRUE(p);
+  EXPECT_DOUBLE_EQ(p->at_best, 400 + 200 + 10);            // busy, waiting, one launch
+  EXPECT_DOUBLE_EQ(p->expected, 1000 - (500 - 200 - 10));  // and the device's gaps
+  EXPECT_DOUBLE_EQ(p->at_worst, 1000 - (200 - 10));        // the engine's code between launches stays too
+}
+
+TEST(predictions, a_pass_of_few_launches_or_of_graphs_has_nothing_to_gain_by_graphs) {
+  varve::report r = launch_bound();
+  r.phases[0].total.graph_launches = 5600 - 20 * 9;
+  EXPECT_FALSE(of(r, prediction::change::graphs));
+}
+
+TEST(predictions, fewer_bytes_do_not_help_where_the_host_decides) {
+  // Of 117.5 ms the device decides 58 ÷ 2350. All its work gone but a quarter: 2.9 × ¾ = 2.175 ms at best.
+  const auto p = of(launch_bound(), prediction::change::quarter_weight_bytes);
+  ASSERT_TRUE(p);
+  EXPECT_DOUBLE_EQ(p->at_best, 117'500'000 - 2'175'000);
+  EXPECT_NEAR(p->expected, 117'500'000 - 2'175'000 * 58.0 / 2350, 1e-3);
+  EXPECT_DOUBLE_EQ(p->at_worst, 117'500'000);
+  EXPECT_FALSE(p->helps);
+  EXPECT_NE(p->text.find("gains little"), std::string::npos) << p->text;
+  EXPECT_NE(p->text.find("starves for 97.5 %"), std::string::npos) << p->text;
+}
+
+// A pass of 1000, all of it the device's: "mlp" of 800 at 80 % of its roof, all weights; "attention" of 200
+// at 20 % of its roof, half weights, half KV cache.
+varve::report memory_bound() {
+  varve::report r = decode(1, 1000, 0);
+  r.phases[0].total.declared.kv_bytes = 1;
+  varve::roof_times& mlp = add_layer(r, "mlp", no_index, 1, 800).exclusive.roof;
+  mlp.total = mlp.memory = 640;
+  mlp.half_weights = 320;
+  mlp.quarter_weights = 160;
+  mlp.half_kv = 640;
+  mlp.double_batch = 640;
+  varve::roof_times& attention = add_layer(r, "attention", no_index, 1, 200).exclusive.roof;
+  attention.total = attention.memory = 40;
+  attention.half_weights = 30;
+  attention.quarter_weights = 25;
+  attention.half_kv = 30;
+  attention.double_batch = 60;
+  return r;
+}
+
+TEST(predictions, rows_at_their_roof_go_with_it_and_others_lose_what_it_loses) {
+  const auto half = of(memory_bound(), prediction::change::half_weight_bytes);
+  ASSERT_TRUE(half);
+  EXPECT_DOUBLE_EQ(half->now, 1000);
+  EXPECT_DOUBLE_EQ(half->at_best, 1000 - 400 - 50);   // 800 × (1 − 320/640), 200 × (1 − 30/40)
+  EXPECT_DOUBLE_EQ(half->expected, 1000 - 400 - 10);  // attention is not at its roof: 40 − 30
+  EXPECT_DOUBLE_EQ(half->at_worst, 1000);
+  EXPECT_TRUE(half->helps);
+  const auto quarter = of(memory_bound(), prediction::change::quarter_weight_bytes);
+  ASSERT_TRUE(quarter);
+  EXPECT_DOUBLE_EQ(quarter->expected, 1000 - 600 - 15);
+  const auto kv = of(memory_bound(), prediction::change::half_kv_bytes);
+  ASSERT_TRUE(kv);
+  EXPECT_DOUBLE_EQ(kv->expected, 1000 - 10);
+  EXPECT_FALSE(kv->helps);
+}
+
+TEST(predictions, twice_the_batch_is_held_against_two_passes) {
+  const auto p = of(memory_bound(), prediction::change::double_batch);
+  ASSERT_TRUE(p);
+  EXPECT_DOUBLE_EQ(p->now, 2000);
+  EXPECT_DOUBLE_EQ(p->at_best, 1000);
+  EXPECT_DOUBLE_EQ(p->expected, 1000 + (60 - 40));
+  EXPECT_DOUBLE_EQ(p->at_worst, 2000);
+}
+
+TEST(predictions, without_a_kv_cache_or_enough_known_work_none_is_made) {
+  varve::report r = memory_bound();
+  r.phases[0].total.declared.kv_bytes = 0;
+  EXPECT_FALSE(of(r, prediction::change::half_kv_bytes));
+  add_layer(r, "sampler", no_index, 1, 60);  // 60 of 1060 without known work: more than a twentieth
+  EXPECT_FALSE(of(r, prediction::change::half_weight_bytes));
+}
+
+TEST(predictions, an_operator_that_moves_data_can_be_fused) {
+  varve::report r = decode(2, 900, 100);
+  varve::row& norm = r.labels.emplace_back(add_layer(r, "norm", no_index, 4, 200));
+  norm.exclusive.declared = {4000, 100, 0, 4000};
+  norm.exclusive.starved.launching = 20;
+  const auto p = of(r, prediction::change::fused);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->layer, 0U);
+  // Passes of 500, 100 of which are its work and 10 starved before it. The device decides 0.9 of the wall.
+  EXPECT_DOUBLE_EQ(p->at_best, 500 - 100 - 10);
+  EXPECT_DOUBLE_EQ(p->expected, 500 - 0.9 * 100);
+  EXPECT_DOUBLE_EQ(p->at_worst, 500);
+  norm.exclusive.declared.weight_bytes = 4000;  // half of what it moves is weights
+  EXPECT_FALSE(of(r, prediction::change::fused));
+}
+
+TEST(predictions, a_layer_less_is_its_time_less) {
+  varve::report r = decode(10, 9000, 1000);
+  for (int i = 0; i < 6; ++i) {
+    add_layer(r, "layer", i, 10, 1000);
+  }
+  const auto p = of(r, prediction::change::left_out);
+  ASSERT_TRUE(p);
+  EXPECT_DOUBLE_EQ(p->now, 1000);
+  EXPECT_DOUBLE_EQ(p->expected, 900);        // 1000 ÷ 10 passes
+  EXPECT_DOUBLE_EQ(p->at_worst, 1000 - 90);  // the device decides 0.9 of the wall
+}
+
+}  // namespace
