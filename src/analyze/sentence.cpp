@@ -38,7 +38,7 @@ std::string name_in(const std::array<const char*, N>& names, Enum value) {
 std::string number_of(double value) {
   char text[64];
   const double size = std::fabs(value);
-  std::snprintf(text, sizeof text, size >= 99.95 ? "%.0f" : size >= 9.995 ? "%.1f" : "%.3g", value);
+  std::snprintf(text, sizeof text, size >= 99.95 ? "%.0f" : "%.3g", value);
   return text;
 }
 
