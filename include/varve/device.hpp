@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace varve {
 inline namespace v0 {
@@ -29,9 +30,10 @@ struct ceilings {
   double host_bandwidth = 0;               ///< to the host (PCIe), one direction, in bytes a second
   std::int32_t multiprocessors = 0;
   std::int32_t compute_capability = 0;  ///< 90 for 9.0; 0 when it has none
-  double clock = 0;                     ///< at which `flops` hold, in Hz; 0: unknown
-  bool measured = false;                ///< on this machine, and not published
-  std::string source;                   ///< who says so, and what is derived
+  double clock = 0;                     ///< at which rates of tensor cores hold, in Hz; 0: unknown
+  double top_clock = 0;   ///< the highest that its driver sets, at which all other rates hold; 0: unknown
+  bool measured = false;  ///< on this machine, and not published
+  std::string source;     ///< who says so, and what is derived
 
   /// FLOP a second of a pipe, 0 when unknown.
   [[nodiscard]] double peak(math_pipe pipe) const noexcept { return flops[static_cast<std::size_t>(pipe)]; }
@@ -41,25 +43,41 @@ struct ceilings {
   }
 };
 
-/// The row of the table of published GPUs that fits a device best: the longest name that it begins with; of
-/// several cards of one name that with its multiprocessors and memory. Nothing when no name fits, or when
-/// several do and nothing tells them apart.
+/// The row of the table of published GPUs that a device is: the one whose name it has in full, apart from
+/// "NVIDIA " before it ("A10G" is no A10, "RTX 4090 Laptop GPU" no RTX 4090); of several cards of one name
+/// that with its multiprocessors, then with its memory. Of an instance (" MIG 1g.10gb" at the end) compute is
+/// the part that the device's multiprocessors are of all, memory and cache the part that the profile names.
+/// Nothing when no row has the name, when what is known of the device says that it is another card, or when
+/// several rows fit and nothing tells them apart.
 [[nodiscard]] VARVE_API std::optional<ceilings> find_ceilings(const device_info& device);
 /// The same by what a person types: "h200", "RTX 4090", "a100-sxm4-80gb"; whatever its case and punctuation.
 /// Throws std::invalid_argument, which lists the nearest names, where none or several fit.
 [[nodiscard]] VARVE_API ceilings ceilings_named(std::string_view name);
+/// All rows, by age and size.
+[[nodiscard]] VARVE_API std::vector<ceilings> all_ceilings();
+
+/// The same device while its multiprocessors run at `hertz`: rates of tensor cores × hertz ÷ clock, other
+/// rates × hertz ÷ top_clock; memory and links stay. Peaks of some GPUs are printed for a clock below the
+/// highest (H100 SXM5: 1830 of 1980 MHz), so that work can pass 100 % of them; against a measured clock it
+/// cannot. Rates whose clock is unknown stay, as those of an H20, which are capped by other means. All stays
+/// when `hertz` is not positive.
+[[nodiscard]] VARVE_API ceilings at_clock(const ceilings& device, double hertz);
 
 /// What of a multiprocessor one kernel's launch can fill, by the rules of CUDA's occupancy calculator.
 struct occupancy {
   enum class limit : std::uint8_t { unknown, warps, blocks, registers, shared_memory, grid };
-  double theoretical = 0;   ///< resident warps ÷ the most that fit
+  double theoretical = 0;   ///< resident warps ÷ the most that fit, on a multiprocessor with blocks enough
   std::int32_t blocks = 0;  ///< resident on one multiprocessor
+  /// What allows the fewest blocks; of several that allow as many the first of this list. The grid where it
+  /// has fewer blocks than fit on all multiprocessors.
   limit limited_by = limit::unknown;
-  double waves = 0;  ///< blocks of the grid ÷ blocks resident on all multiprocessors
-  double tail = 0;   ///< share of the last wave's places that stay empty; 0 when it is full
+  /// Blocks of the grid ÷ blocks resident on all multiprocessors; 0 where their number is unknown.
+  double waves = 0;
+  double tail = 0;  ///< share of the last wave's places that stay empty; 0 when it is full
 };
 
-/// Nothing when the device's compute capability is not in the table, or the launch could not run on it.
+/// Shared memory is taken as if the L1 cache left it all that it can. Nothing when the device's compute
+/// capability is not in the table, the registers are unknown (0), or the launch could not run on it.
 [[nodiscard]] VARVE_API std::optional<occupancy> occupancy_of(const launch_shape& shape,
                                                               std::int32_t compute_capability,
                                                               std::int32_t multiprocessors);
