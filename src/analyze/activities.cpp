@@ -17,9 +17,10 @@ namespace {
 
 class attribution {
  public:
-  attribution(const trace& t, structure& s, call_index& calls, row_table& rows, range_devices& devices,
-              report_quality& quality)
+  attribution(const trace& t, const analyze_options& options, structure& s, call_index& calls,
+              row_table& rows, range_devices& devices, report_quality& quality)
       : trace_{t},
+        options_{options},
         columns_{t.activities},
         structure_{s},
         calls_{calls},
@@ -31,6 +32,11 @@ class attribution {
   activity_table run() {
     order_by_device(trace_, calls_, quality_, table_);
     devices_.expect(table_.devices.size());
+    std::vector<std::optional<ceilings>> at_most;
+    for (const device_activities& device : table_.devices) {
+      at_most.push_back(ceilings_of(trace_, device.id, options_));
+    }
+    rows_.roofs.know(std::move(at_most));
     const std::size_t n = table_.size;
     table_.call.resize(n);
     table_.slot.resize(n);
@@ -68,6 +74,7 @@ class attribution {
   void find_first_of_calls();
 
   const trace& trace_;
+  const analyze_options& options_;
   const activity_columns& columns_;
   structure& structure_;
   call_index& calls_;
@@ -260,9 +267,10 @@ void attribution::find_first_of_calls() {
 
 }  // namespace
 
-activity_table attribute_activities(const trace& t, structure& s, call_index& calls, row_table& rows,
-                                    range_devices& devices, report_quality& quality) {
-  activity_table out = attribution{t, s, calls, rows, devices, quality}.run();
+activity_table attribute_activities(const trace& t, const analyze_options& options, structure& s,
+                                    call_index& calls, row_table& rows, range_devices& devices,
+                                    report_quality& quality) {
+  activity_table out = attribution{t, options, s, calls, rows, devices, quality}.run();
   for (const event_span& span : t.event_spans) {
     for (std::uint32_t d = 0; is_sound(t, span) && d < out.devices.size(); ++d) {
       if (out.devices[d].id == t.streams[span.stream].device) {

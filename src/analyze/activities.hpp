@@ -66,11 +66,11 @@ struct activity_table {
 void order_by_device(const trace& t, const call_index& calls, report_quality& quality, activity_table& table);
 
 /// Sorts and attributes all activities, fills in the ends of passes and the devices of ranges, and counts
-/// what it meets.
+/// what it meets. Lets `rows` know the ceilings of the devices.
 /// Ends the use of `calls` for matching.
-[[nodiscard]] activity_table attribute_activities(const trace& t, structure& s, call_index& calls,
-                                                  row_table& rows, range_devices& devices,
-                                                  report_quality& quality);
+[[nodiscard]] activity_table attribute_activities(const trace& t, const analyze_options& options,
+                                                  structure& s, call_index& calls, row_table& rows,
+                                                  range_devices& devices, report_quality& quality);
 
 }  // namespace analysis
 }  // namespace v0

@@ -8,6 +8,7 @@
 #include "analyze/collectives.hpp"
 #include "analyze/event_spans.hpp"
 #include "analyze/host.hpp"
+#include "analyze/known_work.hpp"
 #include "analyze/operators.hpp"
 #include "analyze/repair.hpp"
 #include "analyze/rows.hpp"
@@ -109,19 +110,19 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   quality.unsized_kinds = marks.ramps.unsized_kinds;
   quality.unsized_names = marks.unsized_names;
   const std::vector<bool> known = operators_of_known_work(t);
-  out.operators = tabulate_operators(t, known);
+  out.operators = tabulate_operators(t, known, options);
 
   call_index calls{t};
   row_table rows{t, marks};
   range_devices devices{t, marks, rows};
-  const activity_table activities = attribute_activities(t, marks, calls, rows, devices, quality);
+  const activity_table activities = attribute_activities(t, options, marks, calls, rows, devices, quality);
   calls.find_outermost();
   quality.duplicate_correlations = calls.duplicates();
   add_losses(repaired, marks, calls, activities, quality);
   if (activities.devices.empty()) {
     return out;  // nothing in it
   }
-  count_unknown_work(t, known, activities, rows);
+  count_known_work(t, marks, known, activities, rows, quality);
   const spans_found spans = find_spans(t, activities, marks, rows, quality);
   if (spans.broken != 0) {
     quality.losses.push_back(
@@ -139,14 +140,17 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
       count_host(t, marks, calls, activities, devices, rows, quality);
   quality.attributed = attributed_share(rows, activities.in_no_layer);
 
-  const results from{t, marks, calls, activities, rows, devices, walls, sweep, spans, graph_rows};
+  const std::vector<kernel_work> works = find_kernel_work(t, marks, activities, sweep.kernel, rows);
+  const results from{t, marks, calls, activities, rows, devices, walls, sweep, spans, graph_rows, works};
   const tree_order order = order_rows(marks, rows);
   samples values{from, order};
   add_layers(from, order, values, out);
   add_labels(from, order, values, out);
   add_kernels(from, values, out);
   values.deliver();
+  add_verdicts(from, order, out);
   tidy(out);
+  add_differences(from, order, out);
   add_devices(from, out);
   add_requests(from, out);
   return out;

@@ -24,6 +24,10 @@ void add_layers(const results& from, const tree_order& order, samples& values, r
 void add_labels(const results& from, const tree_order& order, samples& values, report& to);
 /// Fills report::kernels and report::categories.
 void add_kernels(const results& from, samples& values, report& to);
+/// Fills in the roofs of layers, labels and phases, and the verdicts of all views; before tidy().
+void add_verdicts(const results& from, const tree_order& order, report& to);
+/// What sources say of the same work, where they differ; after tidy().
+void add_differences(const results& from, const tree_order& order, report& to);
 void add_devices(const results& from, report& to);
 void add_requests(const results& from, report& to);
 /// Drops what is in no pass from the phases, and brings the rows that have no tree into their order: as the

@@ -22,6 +22,10 @@ void add_devices(const results& from, report& to) {
     if (known != t.devices.end()) {
       device.device = *known;
     }
+    if (const ceilings* const at_most = from.rows.roofs.device(static_cast<std::uint32_t>(d));
+        at_most != nullptr) {
+      device.ceilings = *at_most;
+    }
     device.partition = to_partition(swept.any_parts);
     device.partition.no_pass = from.walls[d].end - from.walls[d].begin - device.partition.wall();
     device.busy = swept.busy;

@@ -17,19 +17,26 @@ class row_finder {
       : trace_{t}, structure_{s}, rows_{rows}, last_(s.paths.size()) {}
 
   layer_row& of(std::uint32_t path, std::uint32_t key, std::uint32_t device) {
+    return rows_.rows[index_of(path, key, device)];
+  }
+  /// Of an owner: a pass stands for all that is in it.
+  std::uint32_t row_of_owner(std::uint32_t owner, std::uint32_t device) {
+    return index_of(structure_.path_of(trace_, owner), structure_.key_of(structure_.ranges[owner].pass),
+                    device);
+  }
+  range_sums& of_owner(std::uint32_t owner, std::uint32_t device) {
+    return rows_.rows[row_of_owner(owner, device)].ranges;
+  }
+
+ private:
+  std::uint32_t index_of(std::uint32_t path, std::uint32_t key, std::uint32_t device) {
     last& known = last_[path];
     if (known.key != key || known.device != device) {
       known = {key, device, rows_.row(path, rows_.group(key, device))};
     }
-    return rows_.rows[known.row];
-  }
-  /// Of an owner: a pass stands for all that is in it.
-  range_sums& of_owner(std::uint32_t owner, std::uint32_t device) {
-    return of(structure_.path_of(trace_, owner), structure_.key_of(structure_.ranges[owner].pass), device)
-        .ranges;
+    return known.row;
   }
 
- private:
   struct last {
     std::uint32_t key = none;
     std::uint32_t device = none;
@@ -69,9 +76,12 @@ void count_ranges(const trace& t, const structure& s, const range_devices& devic
     }
   }
   for (const range_work& w : t.works) {
-    if (w.range < t.ranges.size() && s.ranges[w.range].owner != none) {
-      const std::uint32_t owner = s.ranges[w.range].owner;
-      devices.each(owner, [&](std::uint32_t d) { add_to(find.of_owner(owner, d).declared, w.declared); });
+    if (const std::uint32_t owner = s.works.owner_of(w, s.ranges); owner != none) {
+      devices.each(owner, [&](std::uint32_t d) {
+        const std::uint32_t row = find.row_of_owner(owner, d);
+        add_to(rows.rows[row].ranges.declared, w.declared);
+        rows.roofs.add(row, d, w.declared);
+      });
     }
   }
   if (s.implicit_pass) {

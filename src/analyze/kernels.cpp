@@ -38,6 +38,27 @@ void add_shapes(const results& from, std::vector<row>& kernels) {
   }
 }
 
+void add_occupancy(const results& from, std::uint32_t group, row& kernel) {
+  if (kernel.shape.grid[0] == 0) {
+    return;
+  }
+  const std::uint32_t device = from.rows.groups[group].device;
+  const trace& t = from.source;
+  std::int32_t capability = 0;
+  std::int32_t multiprocessors = 0;
+  if (const ceilings* const known = from.rows.roofs.device(device); known != nullptr) {
+    capability = known->compute_capability;
+    multiprocessors = known->multiprocessors;
+  }
+  for (const device_info& d : t.devices) {
+    if (d.id == from.activities.devices[device].id) {
+      capability = d.compute_capability != 0 ? d.compute_capability : capability;
+      multiprocessors = d.multiprocessors != 0 ? d.multiprocessors : multiprocessors;
+    }
+  }
+  kernel.occupied = occupancy_of(kernel.shape, capability, multiprocessors);
+}
+
 row make_row(const results& from, const flat_row& source, std::string_view name, const call_sums& launches,
              const activity_sums& sums) {
   row r;
@@ -63,6 +84,17 @@ void add_sums(activity_sums& to, const activity_sums& a) {
   add_to(to.collective_bytes, a.collective_bytes);
   add_parts(to.starved, a.starved);
   to.device_gap += a.device_gap;
+  add_to(to.time, a.time);
+  add_to(to.communication, a.communication);
+  add_to(to.copying, a.copying);
+}
+
+void add_work(row& to, const kernel_work& known, time_ns time) {
+  measures& m = to.inclusive;
+  add_to(m.declared, known.declared);
+  m.calls_with_work += known.kernels;
+  add_to(m.unknown_work_time, time - known.time);
+  to.exclusive = m;
 }
 
 }  // namespace
@@ -87,11 +119,20 @@ void add_kernels(const results& from, samples& values, report& to) {
     members[source.category].push_back(k);
   }
   add_shapes(from, to.kernels);
+  for (std::uint32_t k = 0; k < rows.kernels.size(); ++k) {
+    add_occupancy(from, rows.kernels[k].group, to.kernels[k]);
+  }
+  for (std::size_t k = 0; k < from.kernel_works.size(); ++k) {
+    add_work(to.kernels[k], from.kernel_works[k], rows.kernels[k].own.time);
+  }
   to.categories.reserve(rows.categories.size());
   for (std::uint32_t c = 0; c < rows.categories.size(); ++c) {
     const flat_row& source = rows.categories[c];
     want(members[c], to.categories.emplace_back(
                          make_row(from, source, rows.category_names[source.name], launches[c], sums[c])));
+  }
+  for (std::size_t k = 0; k < from.kernel_works.size(); ++k) {
+    add_work(to.categories[rows.kernels[k].category], from.kernel_works[k], rows.kernels[k].own.time);
   }
 }
 

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "analyze/operator_rows.hpp"
 
+#include "analyze/verdict.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -33,6 +35,9 @@ void add_row(operator_row& to, const operator_row& r) {
   add_to(to.gpu_memory_self, r.gpu_memory_self);
   add_to(to.declared, r.declared);
   to.calls_with_work += r.calls_with_work;
+  roof_sums sum{to.roof, {}};
+  sum.add({r.roof, {}});
+  to.roof = sum.times;
 }
 
 void put_in_order(std::vector<operator_row>& rows) {
@@ -94,8 +99,29 @@ void operator_rows::add(std::uint32_t row, const operator_sums& one, const work*
   if (declared != nullptr && !declared->empty()) {
     r.declared = *declared;
     r.calls_with_work = 1;
+    if (device_) {
+      roof_sums roof;
+      roof.add(*declared, *device_);
+      r.roof = roof.times;
+    }
   }
   add_row(rows_[row], r);
+}
+
+void operator_rows::judge_row(operator_row& r) const {
+  if (r.declared.empty() || r.gpu_total <= 0) {
+    return;
+  }
+  facts f;
+  f.gpu_time = r.gpu_total;
+  f.time = static_cast<double>(r.gpu_total);
+  f.declared = r.declared;
+  f.calls = r.calls_with_work;
+  f.unknown_work = f.time * static_cast<double>(r.calls - r.calls_with_work) / static_cast<double>(r.calls);
+  f.roof = r.roof;
+  f.pipe = r.declared.pipe;
+  f.device = device_ ? &*device_ : nullptr;
+  r.verdict = judge(f);
 }
 
 operator_tables operator_rows::take() {
@@ -119,6 +145,11 @@ operator_tables operator_rows::take() {
     }
     r.shapes = keys_[i].shapes;
     out.by_shape.push_back(std::move(r));
+  }
+  for (std::vector<operator_row>* rows : {&out.by_name, &out.by_shape}) {
+    for (operator_row& r : *rows) {
+      judge_row(r);
+    }
   }
   put_in_order(out.by_name);
   put_in_order(out.by_shape);

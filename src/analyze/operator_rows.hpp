@@ -4,14 +4,17 @@
 #define VARVE_ANALYZE_OPERATOR_ROWS_HPP
 
 #include "analyze/numbers.hpp"
+#include "analyze/roofs.hpp"
 
 #include <varve/report.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace varve {
@@ -44,7 +47,7 @@ struct operator_sums {
 /// The rows of the tables, by what tells them apart.
 class operator_rows {
  public:
-  explicit operator_rows(const trace& t) : t_{t} {}
+  operator_rows(const trace& t, std::optional<ceilings> device) : t_{t}, device_{std::move(device)} {}
 
   std::uint32_t of_kind(const operator_kind& kind);
   /// Of a call or activity whose name is this text of the trace.
@@ -72,7 +75,10 @@ class operator_rows {
     std::size_t operator()(const key& k) const noexcept;
   };
 
+  void judge_row(operator_row& r) const;
+
   const trace& t_;
+  std::optional<ceilings> device_;  // that all of them ran on
   std::vector<key> keys_;
   std::vector<operator_row> rows_;  // names and shapes are filled in last
   std::unordered_map<key, std::uint32_t, key_hash> known_;

@@ -41,11 +41,11 @@ time_ns length(time_ns begin, time_ns end) noexcept {
 
 class tabulation {
  public:
-  tabulation(const trace& t, const std::vector<bool>& known)
+  tabulation(const trace& t, const std::vector<bool>& known, const analyze_options& options)
       : t_{t},
         known_{known},
         o_{t.operators},
-        rows_{t},
+        rows_{t, common_ceilings(t, options)},
         launched_(t.operators.size()),
         memory_{t.memory_events} {}
 
@@ -249,20 +249,9 @@ std::vector<bool> operators_of_known_work(const trace& t) {
   return known;
 }
 
-void count_unknown_work(const trace& t, const std::vector<bool>& known, const activity_table& activities,
-                        row_table& rows) {
-  for (std::size_t pos = 0; pos < activities.size && !known.empty(); ++pos) {
-    const std::uint32_t i = activities.record_at(pos);
-    const std::uint32_t op = i < t.operator_of_activity.size() ? t.operator_of_activity[i] : none;
-    if (op >= known.size() || !known[op]) {
-      add_to(rows.rows[rows.slots[activities.slot[pos]].row].own.unknown_work,
-             t.activities.end[i] - t.activities.begin[i]);
-    }
-  }
-}
-
-operator_tables tabulate_operators(const trace& t, const std::vector<bool>& known) {
-  return known.empty() ? operator_tables{} : tabulation{t, known}.run();
+operator_tables tabulate_operators(const trace& t, const std::vector<bool>& known,
+                                   const analyze_options& options) {
+  return known.empty() ? operator_tables{} : tabulation{t, known, options}.run();
 }
 
 }  // namespace analysis

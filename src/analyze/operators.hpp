@@ -22,11 +22,8 @@ namespace analysis {
 [[nodiscard]] std::vector<bool> operators_of_known_work(const trace& t);
 
 /// Rows by falling GPU time, then by falling CPU time. `known` is of operators_of_known_work().
-[[nodiscard]] operator_tables tabulate_operators(const trace& t, const std::vector<bool>& known);
-
-/// Adds to the rows what ran in operators of unknown work, or in none.
-void count_unknown_work(const trace& t, const std::vector<bool>& known, const activity_table& activities,
-                        row_table& rows);
+[[nodiscard]] operator_tables tabulate_operators(const trace& t, const std::vector<bool>& known,
+                                                 const analyze_options& options);
 
 }  // namespace analysis
 }  // namespace v0

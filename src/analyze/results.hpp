@@ -5,6 +5,7 @@
 
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
+#include "analyze/known_work.hpp"
 #include "analyze/range_devices.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
@@ -30,6 +31,7 @@ struct results {
   const sweep_result& sweep;
   const spans_found& spans;
   const std::vector<std::uint32_t>& graph_rows;  ///< by graph launch: the layer that it was made in
+  const std::vector<kernel_work>& kernel_works;  ///< by kernel row; empty where none is known
 };
 
 /// The rows of the tree in the report's order: by phase, model, batch and device, then depth first.

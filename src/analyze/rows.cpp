@@ -274,6 +274,7 @@ void row_table::declare(std::uint32_t slot, const work& w) {
   }
   declared = true;
   add_to(rows[s.row].declared, w);
+  roofs.add(s.row, groups[rows[s.row].group].device, w);
   rows[s.row].replays_declaring += s.is_range() ? 0 : 1;
   for (std::uint32_t up = slot; up != none; up = slots[up].parent) {
     const call_slot& call = slots[up];

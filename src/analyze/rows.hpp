@@ -10,6 +10,7 @@
 
 #include "analyze/flat_map.hpp"
 #include "analyze/numbers.hpp"
+#include "analyze/roofs.hpp"
 #include "analyze/structure.hpp"
 
 #include <varve/report.hpp>
@@ -38,7 +39,9 @@ struct activity_sums {
   std::int64_t collective_bytes = 0;
   starved_time starved;
   time_ns device_gap = 0;
-  time_ns unknown_work = 0;  ///< duration of those whose operator has no known work
+  time_ns unknown_work = 0;   ///< duration of those whose work is not known, where any is
+  time_ns communication = 0;  ///< duration of collectives
+  time_ns copying = 0;        ///< of copies and sets
 
   void add(time_ns begin, time_ns end, time_ns cut, std::uint64_t length) noexcept {
     solo += length;
@@ -175,9 +178,13 @@ class row_table {
   [[nodiscard]] std::uint32_t known_group(std::uint32_t key, std::uint32_t device) const noexcept {
     return group_ids_.find(pair_key(key, device));
   }
-  [[nodiscard]] bool has_row(std::uint32_t path, std::uint32_t key, std::uint32_t device) const noexcept {
+  [[nodiscard]] std::uint32_t known_row(std::uint32_t path, std::uint32_t key,
+                                        std::uint32_t device) const noexcept {
     const std::uint32_t known = known_group(key, device);
-    return known != none && row_ids_.find(pair_key(path, known)) != none;
+    return known != none ? row_ids_.find(pair_key(path, known)) : none;
+  }
+  [[nodiscard]] bool has_row(std::uint32_t path, std::uint32_t key, std::uint32_t device) const noexcept {
+    return known_row(path, key, device) != none;
   }
   /// The row of a kernel, copy or set by its name.
   std::uint32_t kernel(std::uint32_t name, activity_kind kind, std::uint32_t group) {
@@ -200,6 +207,8 @@ class row_table {
   /// Adds the run that is not in `shapes` yet.
   void flush_shape(std::uint32_t kernel);
 
+  /// The first of an owner range's slots, one a device, or none.
+  [[nodiscard]] std::uint32_t first_slot(std::uint32_t owner) const noexcept { return range_slots_[owner]; }
   /// The call that an owner range is on a device.
   std::uint32_t range_slot(std::uint32_t owner, std::uint32_t device);
   /// Work in no range of its pass: of the implicit pass, or of none.
@@ -224,6 +233,7 @@ class row_table {
     std::int64_t count;
   };
   std::vector<shape_count> shapes;
+  roof_ledger roofs;  ///< by row
 
  private:
   struct last_kernel {

@@ -164,11 +164,12 @@ void read_attributes(const trace& t, structure& s) {
       s.attributes[p][static_cast<std::size_t>(a.key)] = a.value;
     }
   }
+  s.works = choose_works(t, s.ranges);
   for (const range_work& w : t.works) {
-    if (w.range < t.ranges.size() && declares_work(w.declared) && s.ranges[w.range].owner != none) {
-      range_place& owner = s.ranges[s.ranges[w.range].owner];
-      owner.declares = true;
-      owner.has_work = true;
+    if (const std::uint32_t owner = s.works.owner_of(w, s.ranges);
+        owner != none && declares_work(w.declared)) {
+      s.ranges[owner].declares = true;
+      s.ranges[owner].has_work = true;
     }
   }
   for (std::uint32_t r = static_cast<std::uint32_t>(t.ranges.size()); r-- > 0;) {

@@ -8,6 +8,7 @@
 
 #include "analyze/numbers.hpp"
 #include "analyze/steady.hpp"
+#include "analyze/work_choice.hpp"
 
 #include <varve/report.hpp>
 #include <varve/trace.hpp>
@@ -54,14 +55,6 @@ struct pass {
   bool has_work = false;
 };
 
-struct range_place {
-  std::uint32_t owner = none;  ///< innermost range (this or one around) that is a call of a row, or a pass
-  std::uint32_t pass = none;   ///< in structure::passes
-  std::uint8_t depth = 0;      ///< owners between it and its pass
-  bool declares = false;       ///< work was declared for it
-  bool has_work = false;       ///< or for something inside
-};
-
 struct structure {
   std::vector<path_node> paths;
   std::vector<std::uint32_t> path_of_label;
@@ -70,6 +63,7 @@ struct structure {
   std::vector<pass> passes;
   std::vector<std::array<std::int64_t, attribute_count>> attributes;  ///< one a pass, or empty: none given
   std::vector<range_place> ranges;
+  work_choice works;
   interval window;  ///< of the trace
   bool implicit_pass = false;
   ramps_found ramps;

@@ -128,6 +128,11 @@ void device_sweep::add(std::size_t pos) {
     row.own.add_other(kind, bytes);
     kernel.own.add_other(kind, bytes);
   }
+  if (r.what != instant::compute) {
+    for (activity_sums* sums : {&row.own, &kernel.own}) {
+      add_to(r.what == instant::copy ? sums->copying : sums->communication, end - begin);
+    }
+  }
   result_.extent.add(begin, end);
 
   if (r.begin >= now_ || running_.empty()) {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "analyze/roofs.hpp"
+
+#include "analyze/numbers.hpp"
+
+#include <algorithm>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+namespace {
+
+constexpr double ns_per_second = 1e9;
+
+double amount(std::int64_t n) noexcept { return static_cast<double>(std::max<std::int64_t>(n, 0)); }
+
+}  // namespace
+
+void roof_sums::add(const roof_sums& other) noexcept {
+  times.total += other.times.total;
+  times.compute += other.times.compute;
+  times.memory += other.times.memory;
+  times.total_below += other.times.total_below;
+  times.total_above += other.times.total_above;
+  times.memory_below += other.times.memory_below;
+  times.memory_above += other.times.memory_above;
+  add_to(times.unrated_flops, other.times.unrated_flops);
+  for (std::size_t k = 0; k < by_pipe.size(); ++k) {
+    by_pipe[k] += other.by_pipe[k];
+  }
+}
+
+void roof_sums::add(const work& w, const ceilings& device) noexcept {
+  const auto pipe = static_cast<std::size_t>(w.pipe) < math_pipes ? w.pipe : math_pipe::unknown;
+  const double peak = device.peak(pipe);
+  const double compute = peak > 0 ? amount(w.flops) / peak * ns_per_second : 0;
+  if (!(peak > 0) && w.flops > 0) {
+    add_to(times.unrated_flops, w.flops);
+  }
+  const double bytes = amount(w.weight_bytes) + amount(w.kv_bytes) + amount(w.activation_bytes);
+  const auto memory_time = [&](double n) {
+    return device.bandwidth > 0 ? std::max(n, 0.0) / device.bandwidth * ns_per_second : 0;
+  };
+  const double memory = memory_time(bytes);
+  const double fewest = memory_time(bytes - amount(w.bytes_below));
+  const double most = memory_time(bytes + amount(w.bytes_above));
+  const double total = std::max(compute, memory);
+  times.total += total;
+  times.compute += compute;
+  times.memory += memory;
+  times.total_below += (total - std::max(compute, fewest));
+  times.total_above += (std::max(compute, most) - total);
+  times.memory_below += (memory - fewest);
+  times.memory_above += (most - memory);
+  by_pipe[static_cast<std::size_t>(pipe)] += compute;
+}
+
+math_pipe roof_sums::main_pipe() const noexcept {
+  const auto most = std::max_element(by_pipe.begin(), by_pipe.end());
+  return *most > 0 ? static_cast<math_pipe>(most - by_pipe.begin()) : math_pipe::unknown;
+}
+
+void roof_ledger::add(std::uint32_t row, std::uint32_t device_index, const work& w) {
+  const ceilings* const at_most = device(device_index);
+  if (at_most == nullptr) {
+    return;
+  }
+  if (row >= rows_.size()) {
+    rows_.resize(row + std::size_t{1});
+  }
+  rows_[row].add(w, *at_most);
+}
+
+std::optional<ceilings> ceilings_of(const trace& t, std::uint32_t device, const analyze_options& options) {
+  if (options.ceilings) {
+    return options.ceilings;
+  }
+  const auto known =
+      std::find_if(t.devices.begin(), t.devices.end(), [&](const device_info& d) { return d.id == device; });
+  return known != t.devices.end() ? find_ceilings(*known) : std::nullopt;
+}
+
+std::optional<ceilings> common_ceilings(const trace& t, const analyze_options& options) {
+  if (options.ceilings) {
+    return options.ceilings;
+  }
+  std::optional<ceilings> common;
+  for (const device_info& d : t.devices) {
+    std::optional<ceilings> one = find_ceilings(d);
+    if (!one || (common && common->name != one->name)) {
+      return std::nullopt;
+    }
+    common = std::move(one);
+  }
+  return common;
+}
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve

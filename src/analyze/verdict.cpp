@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "analyze/verdict.hpp"
+
+#include "analyze/sentence.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+namespace {
+
+/// Shares of the GPU time, for one guess at the bytes.
+struct shares {
+  double roof = 0;
+  double compute = 0;
+  double memory = 0;
+};
+
+bound judge_shares(const shares& s) noexcept {
+  if (s.compute >= bound_from || s.memory >= bound_from) {
+    return s.compute >= s.memory ? bound::compute : bound::memory;
+  }
+  // Operators of both kinds, each near its own roof.
+  return s.roof < bound_from ? bound::latency : s.compute >= s.memory ? bound::compute : bound::memory;
+}
+
+/// FLOPs whose pipe is not known, were they done by FP32 cores: what that could add to the roof.
+bool pipes_are_known(const facts& f) noexcept {
+  if (f.roof.unrated_flops <= 0) {
+    return true;
+  }
+  constexpr double negligible = 0.05;
+  const double peak = f.device->peak(math_pipe::fp32);
+  const auto flops = static_cast<double>(f.roof.unrated_flops);
+  return peak > 0 ? flops / peak * 1e9 <= negligible * f.roof.total
+                  : flops <= negligible * static_cast<double>(f.declared.flops);
+}
+
+double bytes_of(const work& w) noexcept {
+  return static_cast<double>(w.weight_bytes) + static_cast<double>(w.kv_bytes) +
+         static_cast<double>(w.activation_bytes);
+}
+
+class judgement {
+ public:
+  explicit judgement(const facts& f) : f_{f} {}
+
+  verdict run() {
+    if (f_.gpu_time <= 0 && (f_.wall == nullptr || f_.wall->wall() <= 0)) {
+      return {};
+    }
+    measure();
+    if (is_unrecorded() || is_starved() || is_unattributed() || is_moved() || is_unknown() || beats_roof()) {
+      return out_;
+    }
+    weigh();
+    return out_;
+  }
+
+ private:
+  void withhold(std::string why) { out_.why = std::move(why); }
+
+  void decide(bound by, std::string why) {
+    out_.by = by;
+    out_.why = std::move(why);
+  }
+
+  /// The side and the shares, wherever they can be told.
+  void measure() {
+    const auto time = static_cast<double>(f_.gpu_time);
+    if (f_.device == nullptr || f_.gpu_time <= 0 || !(f_.roof.total > 0) || !pipes_are_known(f_)) {
+      return;
+    }
+    out_.side = f_.roof.compute >= f_.roof.memory ? bound::compute : bound::memory;
+    out_.pipe = f_.pipe;
+    out_.roof_share = f_.roof.total / time;
+    out_.compute_share = f_.roof.compute / time;
+    out_.memory_share = f_.roof.memory / time;
+  }
+
+  bool is_unrecorded() {
+    constexpr double noticeable = 0.05;
+    const double wall = f_.wall != nullptr ? static_cast<double>(f_.wall->wall()) : 0;
+    const double missing = f_.wall != nullptr ? static_cast<double>(f_.wall->unrecorded) : 0;
+    if (missing <= noticeable * wall) {
+      return false;
+    }
+    withhold("withheld: what the GPU did is not recorded for " + percent_of(missing, wall) + " of the wall");
+    return true;
+  }
+
+  /// A phase by its wall, a row by its part of it.
+  bool is_starved() {
+    const starved_time& parts = f_.wall != nullptr ? f_.wall->starved : f_.starved;
+    const auto starved = static_cast<double>(parts.total());
+    const double whole =
+        f_.wall != nullptr ? static_cast<double>(f_.wall->wall())
+                           : starved + static_cast<double>(f_.device_gap) + static_cast<double>(f_.gpu_time);
+    if (!(starved > whole / 2)) {
+      return false;
+    }
+    std::string why = "starved (launch-bound): nothing was submitted to the GPU for " + length_of(starved) +
+                      " of " + length_of(whole) + " (" + percent_of(starved, whole) + ")";
+    if (f_.wall != nullptr && f_.wall->busy() > 0) {
+      why += ", overhead ratio " + number_of(whole / static_cast<double>(f_.wall->busy()));
+    }
+    decide(bound::starved, why);
+    return true;
+  }
+
+  bool is_unattributed() {
+    if (f_.attributed >= known_from || !f_.any_work) {
+      return false;
+    }
+    withhold("withheld: only " + percent_of(f_.attributed, 1) +
+             " of the phase's GPU time belongs to a layer, " + percent_of(known_from, 1) + " are needed");
+    return true;
+  }
+
+  /// Collectives and transfers, against what carries them.
+  bool is_moved() {
+    const bool phase = f_.wall != nullptr;
+    const double whole = phase ? static_cast<double>(f_.wall->busy()) : f_.time;
+    const double communication =
+        phase ? static_cast<double>(f_.wall->exposed_communication) : f_.communication;
+    const double copying = phase ? static_cast<double>(f_.wall->exposed_copy) : f_.copying;
+    if (!(std::max(communication, copying) > whole / 2)) {
+      return false;
+    }
+    const bool collective = communication >= copying;
+    std::string why = collective ? "communication-bound: collectives take " : "copy-bound: transfers take ";
+    why += length_of(collective ? communication : copying) + " of " + length_of(whole) + " (" +
+           percent_of(collective ? communication : copying, whole) + ")";
+    const double moved = collective ? f_.collective_bytes : f_.copy_bytes;
+    const double time = collective ? f_.communication : f_.copying;
+    if (moved > 0 && time > 0) {
+      why += ", at " + rate_of(moved / time * 1e9, "B/s");
+      // A link's both directions together; of a transfer one.
+      const double link = f_.device == nullptr ? 0
+                          : collective         ? f_.device->link_bandwidth / 2
+                                               : f_.device->host_bandwidth;
+      if (link > 0) {
+        why += std::string{collective ? "; a direction of the links carries "
+                                      : "; a direction of the link to the host carries "} +
+               rate_of(link, "B/s");
+      }
+    }
+    decide(collective ? bound::communication : bound::copy, why);
+    return true;
+  }
+
+  bool is_unknown() {
+    if (f_.declared.empty()) {
+      out_.why = f_.any_work ? "withheld: its work is not known" : "";
+      return true;
+    }
+    if (f_.device == nullptr) {
+      withhold("withheld: the ceilings of the GPU are not known; name it, as with --device");
+      return true;
+    }
+    if (const double known = f_.time > 0 ? 1 - f_.unknown_work / f_.time : 1; known < known_from) {
+      withhold("withheld: work is known for only " + percent_of(std::max(known, 0.0), 1) +
+               " of its GPU time, " + percent_of(known_from, 1) + " are needed");
+      return true;
+    }
+    if (!pipes_are_known(f_)) {
+      withhold(
+          "withheld: of " +
+          percent_of(static_cast<double>(f_.roof.unrated_flops), static_cast<double>(f_.declared.flops)) +
+          " of its FLOPs the math pipe, or its peak on " + f_.device->name + ", is not known");
+      return true;
+    }
+    if (!(f_.roof.total > 0)) {
+      withhold("withheld: the ceilings of " + f_.device->name + " have no rate for its work");
+      return true;
+    }
+    return false;
+  }
+
+  /// Faster than anything can be, or out of the last cache.
+  bool beats_roof() {
+    if (std::max(out_.compute_share, out_.memory_share) <= most_utilised &&
+        out_.roof_share <= most_utilised) {
+      return false;
+    }
+    const double bytes = bytes_of(f_.declared);
+    const double call = f_.calls > 0 ? bytes / static_cast<double>(f_.calls) : 0;
+    const bool fits = out_.compute_share <= most_utilised && call > 0 && call <= f_.device->l2_bytes;
+    const double l2 = f_.device->l2_bandwidth;
+    const double time = static_cast<double>(f_.gpu_time);
+    const double share = l2 > 0 ? bytes / l2 * 1e9 / time : 0;
+    const std::string cached =
+        rate_of(call, "B") + " a call fit its cache of " + rate_of(f_.device->l2_bytes, "B");
+    if (!fits) {
+      const bool memory = out_.memory_share >= out_.compute_share;
+      withhold("withheld: beats the roof by " + percent_of(out_.roof_share - 1, 1) + ": " +
+               utilisation(memory ? bound::memory : bound::compute) +
+               "; is it more work than was done, or another GPU?");
+    } else if (!(l2 > 0) || share > most_utilised) {
+      withhold("withheld: beats the roof of the GPU's memory: " + utilisation(bound::memory) + ": " + cached);
+    } else if (share >= bound_from) {
+      decide(bound::memory, "memory-bound by the cache: " + of_peak(bytes / time * 1e9, l2, "B/s") + " (" +
+                                percent_of(share, 1) + "): " + cached);
+    } else {
+      decide(bound::latency, "latency-bound: " + utilisation(bound::compute) + " and, out of the cache, " +
+                                 percent_of(share, 1) + " of " + rate_of(l2, "B/s") + ": " + cached +
+                                 occupied());
+    }
+    return true;
+  }
+
+  void weigh() {
+    const auto time = static_cast<double>(f_.gpu_time);
+    const roof_times& r = f_.roof;
+    const bound by = judge_shares({out_.roof_share, out_.compute_share, out_.memory_share});
+    const bound low = judge_shares(
+        {(r.total - r.total_below) / time, out_.compute_share, (r.memory - r.memory_below) / time});
+    const bound high = judge_shares(
+        {(r.total + r.total_above) / time, out_.compute_share, (r.memory + r.memory_above) / time});
+    if (low != by || high != by) {
+      withhold("withheld: which experts were touched is not known: bound by " + name_of(low) +
+               " if the fewest, " + name_of(by) + " as expected, " + name_of(high) + " if the most");
+      return;
+    }
+    std::string why = name_of(by) + "-bound: ";
+    if (by == bound::latency) {
+      why += utilisation(bound::memory) + " and " + utilisation(bound::compute) + occupied();
+    } else if (std::max(out_.compute_share, out_.memory_share) >= bound_from) {
+      why += utilisation(by) + balance();
+    } else {
+      why += percent_of(out_.roof_share, 1) +
+             " of the roof, by operators of both kinds: " + utilisation(bound::compute) + ", " +
+             utilisation(bound::memory);
+    }
+    decide(by, why);
+  }
+
+  /// "2.71 of 3.35 TB/s (81 %)".
+  [[nodiscard]] std::string utilisation(bound side) const {
+    const auto time = static_cast<double>(f_.gpu_time);
+    if (side == bound::memory) {
+      return of_peak(bytes_of(f_.declared) / time * 1e9, f_.device->bandwidth, "B/s") + " (" +
+             percent_of(out_.memory_share, 1) + ')';
+    }
+    const auto flops = static_cast<double>(f_.declared.flops);
+    if (f_.declared.pipe == f_.pipe && f_.device->peak(f_.pipe) > 0) {
+      return of_peak(flops / time * 1e9, f_.device->peak(f_.pipe), "FLOP/s") + ' ' + name_of(f_.pipe) + " (" +
+             percent_of(out_.compute_share, 1) + ')';
+    }
+    return rate_of(flops / time * 1e9, "FLOP/s") + " (" + percent_of(out_.compute_share, 1) +
+           " of what its pipes can do" + (f_.pipe > math_pipe::mixed ? ", mostly " + name_of(f_.pipe) : "") +
+           ')';
+  }
+
+  /// " over 1.1 FLOP/B, ridge 295".
+  [[nodiscard]] std::string balance() const {
+    const double bytes = bytes_of(f_.declared);
+    std::string text;
+    if (bytes > 0 && f_.declared.flops > 0) {
+      text = " over " + number_of(static_cast<double>(f_.declared.flops) / bytes) + " FLOP/B";
+      const double ridge = f_.device->ridge(f_.pipe);
+      text += ridge > 0 ? ", ridge " + number_of(ridge) : "";
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string occupied() const {
+    if (f_.occupied == nullptr) {
+      return ": too little runs at once";
+    }
+    return ": " + number_of(f_.occupied->waves) + " waves of blocks, " +
+           percent_of(f_.occupied->theoretical, 1) + " of the warps that fit" +
+           limit_text(f_.occupied->limited_by);
+  }
+
+  const facts& f_;
+  verdict out_;
+};
+
+}  // namespace
+
+verdict judge(const facts& f) { return judgement{f}.run(); }
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve

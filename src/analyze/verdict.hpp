@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What keeps work from being faster, by its sums and the ceilings of its device.
+#ifndef VARVE_ANALYZE_VERDICT_HPP
+#define VARVE_ANALYZE_VERDICT_HPP
+
+#include "analyze/roofs.hpp"
+
+#include <varve/report.hpp>
+
+#include <cstdint>
+
+namespace varve {
+inline namespace v0 {
+namespace analysis {
+
+/// A side is what binds from this utilisation on.
+inline constexpr double bound_from = 0.6;
+/// Work is known and attributed well enough from this share of the time on.
+inline constexpr double known_from = 0.95;
+/// More than this is no measuring error.
+inline constexpr double most_utilised = 1.05;
+
+/// All that a verdict rests on. Times in nanoseconds.
+struct facts {
+  time_ns gpu_time = 0;
+  work declared;
+  std::int64_t calls = 0;  ///< whose work that is; 0 where what a call touches says nothing
+  roof_times roof;
+  math_pipe pipe = math_pipe::unknown;  ///< that takes most of the compute time
+  const ceilings* device = nullptr;     ///< or not known
+  bool any_work = true;                 ///< the trace tells some, here or elsewhere
+
+  double time = 0;          ///< sum of the durations of activities
+  double unknown_work = 0;  ///< of those whose work is not known
+  double communication = 0;
+  double copying = 0;
+  double collective_bytes = 0;
+  double copy_bytes = 0;
+
+  double attributed = 1;                 ///< of the phase's time of activities, to its layers
+  const wall_partition* wall = nullptr;  ///< of a phase
+  starved_time starved;                  ///< of what is no phase: of the gaps that it ended
+  time_ns device_gap = 0;
+  const occupancy* occupied = nullptr;  ///< of a kernel, if known
+};
+
+[[nodiscard]] verdict judge(const facts& f);
+
+}  // namespace analysis
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_ANALYZE_VERDICT_HPP

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Roofs of small traces. The device does 1,000,000 FLOPs a nanosecond on BF16 tensor cores, 50,000 on FP32
+// cores, and moves 2,000 bytes a nanosecond.
+#include "trace_builder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace varve_test;
+using testing::HasSubstr;
+using varve::bound;
+using varve::math_pipe;
+using varve::work;
+using varve::work_source;
+
+const varve::analyze_options on_gpu = [] {
+  varve::analyze_options o;
+  o.ceilings.emplace();
+  o.ceilings->name = "GPU";
+  o.ceilings->flops[static_cast<std::size_t>(math_pipe::bf16_tensor)] = 1e15;
+  o.ceilings->flops[static_cast<std::size_t>(math_pipe::fp32)] = 5e13;
+  o.ceilings->bandwidth = 2e12;
+  return o;
+}();
+
+work linear(std::int64_t flops, std::int64_t bytes) { return {flops, bytes, 0, 0, math_pipe::bf16_tensor}; }
+
+// Compute-bound: 300e6 FLOPs take 300 ns, 100,000 bytes 50 ns: roof 300. Memory-bound: 10e6 FLOPs take 10 ns,
+// 800,000 bytes 400 ns: roof 400. The sum is 700 ns; the roof of the sums would be max(310, 450) = 450.
+TEST(roofs, are_summed_over_operators) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1100);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 1000);
+  b.t.works.push_back({mlp, linear(300'000'000, 100'000)});
+  b.t.works.push_back({mlp, linear(10'000'000, 800'000)});
+  b.launched_kernel(mlp, 0, 10, 100, 1100);
+  const auto r = b.analyze(on_gpu);
+  for (const varve::measures& m :
+       {row_of(r.layers, "mlp 0", "decode").inclusive, row_of(r.layers, "mlp 0", "decode").exclusive,
+        row_of(r.labels, "mlp", "decode").inclusive, phase_of(r, "decode").total}) {
+    EXPECT_DOUBLE_EQ(m.roof.total, 700);
+    EXPECT_DOUBLE_EQ(m.roof.compute, 310);
+    EXPECT_DOUBLE_EQ(m.roof.memory, 450);
+    EXPECT_EQ(m.roof.unrated_flops, 0);
+  }
+  const varve::verdict& v = row_of(r.layers, "mlp 0", "decode").verdict;
+  EXPECT_DOUBLE_EQ(v.roof_share, 0.7);  // of 1,000 ns
+  EXPECT_EQ(v.pipe, math_pipe::bf16_tensor);
+  ASSERT_EQ(r.devices.size(), 1U);
+  EXPECT_EQ(r.devices[0].ceilings->name, "GPU");
+}
+
+// The op inside has 200 ns of bytes and takes 400, the layer itself 100 of 200; the pass itself 50, for a row
+// of no layer.
+TEST(roofs, follow_the_work_up_the_tree) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1000);
+  const auto block = b.layer(pass, "block", 0, 0, 900);
+  const auto op = b.layer(block, "up", no_index, 0, 400);
+  b.t.works.push_back({op, linear(0, 400'000)});
+  b.t.works.push_back({block, linear(0, 200'000)});
+  b.t.works.push_back({pass, linear(0, 100'000)});
+  b.launched_kernel(op, 0, 10, 100, 500, "up");
+  b.launched_kernel(block, 500, 510, 600, 800, "rest");
+  b.launched_kernel(pass, 900, 910, 950, 1000, "sample");
+  const auto r = b.analyze(on_gpu);
+  const varve::row& outer = row_of(r.layers, "block 0", "decode");
+  EXPECT_DOUBLE_EQ(outer.inclusive.roof.total, 300);
+  EXPECT_DOUBLE_EQ(outer.exclusive.roof.total, 100);
+  EXPECT_DOUBLE_EQ(row_of(r.layers, "block 0 / up", "decode").inclusive.roof.total, 200);
+  EXPECT_DOUBLE_EQ(row_of(r.layers, "", "decode").inclusive.roof.total, 50);
+  EXPECT_DOUBLE_EQ(phase_of(r, "decode").total.roof.total, 350);
+  EXPECT_DOUBLE_EQ(row_of(r.labels, "block", "decode").inclusive.roof.total, 300);
+  EXPECT_DOUBLE_EQ(row_of(r.labels, "block", "decode").exclusive.roof.total, 100);
+  // All ran in what told its work.
+  EXPECT_EQ(phase_of(r, "decode").total.unknown_work_time, 0);
+  EXPECT_DOUBLE_EQ(r.quality.work_known[static_cast<std::size_t>(work_source::engine)], 1);
+  // 50 of 650 ns are in no layer: 92.3 %.
+  EXPECT_EQ(phase_of(r, "decode").verdict.by, bound::unknown);
+  EXPECT_THAT(phase_of(r, "decode").verdict.why, HasSubstr("only 92 % of the phase's GPU time"));
+}
+
+// Two replays, each of 1,000 ns with 1,600,000 bytes, 800 ns: 80 %.
+TEST(roofs, of_captured_work_count_once_a_replay) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 5000);
+  const auto label = b.label(b.t.ranges[pass].label, "mlp", 0);
+  const auto node = b.node(1, label, false, linear(1000, 1'600'000));
+  for (const time_ns at : {0, 2500}) {
+    const auto call = b.call(varve::call_kind::graph_launch, pass, at, at + 10);
+    b.kernel(call, at + 100, at + 1100, "k", 0, node);
+  }
+  const auto r = b.analyze(on_gpu);
+  const varve::row& row = row_of(r.layers, "mlp 0", "decode");
+  EXPECT_DOUBLE_EQ(row.inclusive.roof.memory, 1600);
+  EXPECT_DOUBLE_EQ(row.verdict.memory_share, 0.8);
+  EXPECT_EQ(row.inclusive.unknown_work_time, 0);
+  // The replays ran that kernel alone.
+  EXPECT_DOUBLE_EQ(row_of(r.kernels, "k", "decode").verdict.memory_share, 0.8);
+  EXPECT_EQ(row_of(r.kernels, "k", "decode").verdict.by, bound::memory);
+}
+
+TEST(roofs, count_flops_of_pipes_without_a_rate) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1000);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 900);
+  b.t.works.push_back({mlp, {500, 2000, 0, 0, math_pipe::unknown}});
+  b.t.works.push_back({mlp, {700, 0, 0, 0, math_pipe::fp8_tensor}});
+  b.launched_kernel(mlp, 0, 10, 100, 200);
+  const varve::measures m = row_of(b.analyze(on_gpu).layers, "mlp 0", "decode").inclusive;
+  EXPECT_EQ(m.roof.unrated_flops, 1200);
+  EXPECT_DOUBLE_EQ(m.roof.compute, 0);
+  EXPECT_DOUBLE_EQ(m.roof.total, 1);  // 2,000 bytes
+  EXPECT_EQ(m.declared.pipe, math_pipe::mixed);
+}
+
+// 16,000 bytes take 8 ns; 6,000 fewer 5 ns, 4,000 more 10 ns. FLOPs take 6 ns: at least that is needed.
+TEST(roofs, of_mixtures_have_bounds) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1000);
+  const auto mlp = b.layer(pass, "moe", 0, 0, 900);
+  work experts = linear(6'000'000, 16'000);
+  experts.bytes_below = 6'000;
+  experts.bytes_above = 4'000;
+  b.t.works.push_back({mlp, experts});
+  b.launched_kernel(mlp, 0, 10, 100, 110);
+  const varve::roof_times roof = row_of(b.analyze(on_gpu).layers, "moe 0", "decode").inclusive.roof;
+  EXPECT_DOUBLE_EQ(roof.total, 8);
+  EXPECT_DOUBLE_EQ(roof.memory_below, 3);
+  EXPECT_DOUBLE_EQ(roof.total_below, 2);  // 8 − 6
+  EXPECT_DOUBLE_EQ(roof.memory_above, 2);
+  EXPECT_DOUBLE_EQ(roof.total_above, 2);
+}
+
+TEST(roofs, are_nothing_without_ceilings) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 1000);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 900);
+  b.t.works.push_back({mlp, linear(1000, 2000)});
+  b.launched_kernel(mlp, 0, 10, 100, 1000);
+  const auto r = b.analyze();
+  const varve::row& row = row_of(r.layers, "mlp 0", "decode");
+  EXPECT_EQ(row.inclusive.roof.total, 0);
+  EXPECT_EQ(row.verdict.by, bound::unknown);
+  EXPECT_THAT(row.verdict.why, HasSubstr("--device"));
+  EXPECT_FALSE(r.devices[0].ceilings);
+}
+
+// Two kernels in a layer: which did what part of its work is not known. The op launched one alone.
+TEST(roofs, of_kernels_are_those_of_what_launched_them_alone) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 5000);
+  const auto both = b.layer(pass, "both", no_index, 0, 900);
+  const auto alone = b.layer(pass, "alone", no_index, 1000, 1900);
+  b.t.works.push_back({both, linear(0, 400'000)});
+  b.t.works.push_back({alone, linear(0, 160'000)});
+  b.t.works.push_back({alone, linear(0, 32'000)});  // entries of one range add up
+  b.launched_kernel(both, 0, 10, 100, 200, "a");
+  b.launched_kernel(both, 20, 30, 200, 300, "b");
+  b.launched_kernel(alone, 1000, 1010, 1100, 1220, "c");
+  const auto r = b.analyze(on_gpu);
+  EXPECT_EQ(row_of(r.kernels, "a", "decode").inclusive.declared, work{});
+  EXPECT_EQ(row_of(r.kernels, "a", "decode").verdict.why, "withheld: its work is not known");
+  const varve::row& c = row_of(r.kernels, "c", "decode");
+  EXPECT_EQ(c.inclusive.declared.weight_bytes, 192'000);
+  EXPECT_EQ(c.inclusive.calls_with_work, 1);
+  EXPECT_EQ(c.inclusive.unknown_work_time, 0);
+  EXPECT_DOUBLE_EQ(c.verdict.roof_share, 0.8);  // 96 of 120 ns
+  EXPECT_EQ(c.verdict.by, bound::memory);
+  EXPECT_EQ(row_of(r.kernels, "b", "decode").inclusive.unknown_work_time, 100);
+  // The category holds all three: 120 of 320 ns.
+  const varve::row& all = row_of(r.categories, "other", "decode");
+  EXPECT_EQ(all.inclusive.unknown_work_time, 200);
+  EXPECT_THAT(all.verdict.why, HasSubstr("known for only 38 %"));
+}
+
+TEST(roofs, take_the_word_of_the_most_trusted_source) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 5000);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 900);
+  const auto attention = b.layer(pass, "attention", 0, 1000, 1900);
+  b.t.works.push_back({mlp, linear(1'100, 100), work_source::description});
+  b.t.works.push_back({mlp, linear(1'000, 90), work_source::shapes});
+  b.t.works.push_back({attention, linear(500, 50), work_source::description});
+  b.launched_kernel(mlp, 0, 10, 100, 200);
+  b.launched_kernel(attention, 1000, 1010, 1100, 1400);
+  const auto r = b.analyze(on_gpu);
+  EXPECT_EQ(row_of(r.layers, "mlp 0", "decode").inclusive.declared, linear(1'000, 90));
+  EXPECT_EQ(row_of(r.layers, "attention 0", "decode").inclusive.declared, linear(500, 50));
+  EXPECT_EQ(phase_of(r, "decode").total.declared, linear(1'500, 140));
+  // 10 % apart; one row of the one that both tell.
+  ASSERT_EQ(r.findings.size(), 1U);
+  const varve::finding& f = r.findings[0];
+  EXPECT_EQ(f.what, varve::finding::kind::work_difference);
+  EXPECT_EQ(r.layers[f.layer].path, "mlp 0");
+  EXPECT_EQ(r.phases[f.phase].phase, "decode");
+  EXPECT_DOUBLE_EQ(f.value, 0.1);
+  EXPECT_THAT(f.text, HasSubstr("in the FLOPs of 1 of 1 rows, most in mlp 0: 1.1 kFLOP and 1 kFLOP"));
+  // No operators are in the trace: what ran in the layer with shapes is not known to be theirs.
+  EXPECT_DOUBLE_EQ(r.quality.work_known[static_cast<std::size_t>(work_source::description)], 0.75);
+}
+
+// The engine tells the whole layer: what the description says of its parts is in that. Where the shapes tell
+// the parts, the description of the whole says the same again.
+TEST(roofs, count_no_work_twice_that_sources_tell_at_several_levels) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 5000);
+  const auto told = b.layer(pass, "told", no_index, 0, 900);
+  const auto part = b.layer(told, "part", no_index, 0, 400);
+  const auto whole = b.layer(pass, "whole", no_index, 1000, 1900);
+  const auto inner = b.layer(whole, "inner", no_index, 1000, 1400);
+  const auto mostly = b.layer(pass, "mostly", no_index, 2000, 2900);
+  const auto small = b.layer(mostly, "small", no_index, 2000, 2400);
+  b.t.works.push_back({told, linear(1000, 0), work_source::engine});
+  b.t.works.push_back({part, linear(600, 0), work_source::description});
+  b.t.works.push_back({whole, linear(1000, 0), work_source::description});
+  b.t.works.push_back({inner, linear(500, 0), work_source::shapes});  // half of the whole or more
+  b.t.works.push_back({mostly, linear(1000, 0), work_source::description});
+  b.t.works.push_back({small, linear(499, 0), work_source::shapes});  // less
+  b.launched_kernel(part, 0, 10, 100, 200);
+  const auto r = b.analyze(on_gpu);
+  EXPECT_EQ(row_of(r.layers, "told", "decode").inclusive.declared.flops, 1000);
+  EXPECT_EQ(row_of(r.layers, "told / part", "decode").inclusive.declared.flops, 0);
+  EXPECT_EQ(row_of(r.layers, "whole", "decode").inclusive.declared.flops, 500);
+  EXPECT_EQ(row_of(r.layers, "mostly", "decode").inclusive.declared.flops, 1499);
+}
+
+// OPT-125M has 12 blocks of six linear layers (q, k, v, out, fc1, fc2) and a head: 73 a token. An eager
+// engine launches each and 72 more kernels a token. 20 tokens take 2.35 s, 117.5 ms each; of each token's 145
+// kernels each runs for 20,000 ns: 20 · 145 · 20,000 ns = 58 ms. 2,350 / 58 = 40.5.
+TEST(roofs, of_an_eager_engine_say_that_it_is_launch_bound) {
+  constexpr time_ns token = 117'500'000;
+  constexpr time_ns step = token / 145;
+  const work qkv = linear(2 * 768 * 768, 2 * 768 * 768);
+  trace_builder b;
+  for (time_ns n = 0; n < 20; ++n) {
+    const auto pass = b.phase("decode", n * token, (n + 1) * token);
+    b.t.attributes.push_back({pass, VARVE_DECODE_TOKENS, 1});
+    for (int k = 0; k < 145; ++k) {
+      const time_ns at = n * token + k * step;
+      const bool is_linear = k < 73;
+      const auto layer = b.layer(pass, is_linear ? "linear" : "other", no_index, at, at + step);
+      b.t.works.push_back({layer, is_linear ? qkv : work{768, 0, 0, 4 * 768, math_pipe::fp32}});
+      b.launched_kernel(layer, at, at + 400'000, at + 400'000, at + 420'000, is_linear ? "gemm" : "add");
+    }
+  }
+  const auto r = b.analyze(on_gpu);
+  const varve::phase_row& decode = phase_of(r, "decode");
+  EXPECT_EQ(decode.tokens(), 20);
+  EXPECT_EQ(decode.wall, 2'350'000'000);
+  EXPECT_EQ(decode.partition.busy(), 58'000'000);
+  EXPECT_NEAR(decode.overhead_ratio(), 40.5, 0.05);
+  EXPECT_EQ(row_of(r.labels, "linear", "decode").inclusive.calls, 73 * decode.tokens());
+  EXPECT_EQ(decode.verdict.by, bound::starved);
+  EXPECT_EQ(decode.verdict.side, bound::memory);
+  EXPECT_THAT(decode.verdict.why, HasSubstr("(launch-bound): nothing was submitted to the GPU for 2.29 s of "
+                                            "2.35 s (98 %), overhead ratio 40.5"));
+  // Its kernels would not be faster for it: 768² · 2 bytes take 590 of 20,000 ns.
+  const varve::row& gemm = row_of(r.kernels, "gemm", "decode");
+  EXPECT_EQ(gemm.verdict.by, bound::latency);
+  EXPECT_NEAR(gemm.verdict.memory_share, 0.0295, 0.0001);
+}
+
+}  // namespace

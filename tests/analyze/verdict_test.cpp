@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Verdicts by hand. The device does 1,000 FLOPs a picosecond on BF16 tensor cores (1 PFLOP/s), 50 TFLOP/s on
+// FP32 cores, and moves 2,000 bytes a nanosecond (2 TB/s): its ridge is 500 FLOPs a byte.
+#include "analyze/verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+using testing::HasSubstr;
+using varve::bound;
+using varve::math_pipe;
+using varve::analysis::facts;
+using varve::analysis::judge;
+using varve::analysis::roof_sums;
+
+varve::ceilings device() {
+  varve::ceilings c;
+  c.name = "GPU";
+  c.flops[static_cast<std::size_t>(math_pipe::bf16_tensor)] = 1e15;
+  c.flops[static_cast<std::size_t>(math_pipe::fp32)] = 5e13;
+  c.bandwidth = 2e12;
+  c.l2_bytes = 50e6;
+  c.link_bandwidth = 900e9;
+  c.host_bandwidth = 64e9;
+  return c;
+}
+const varve::ceilings gpu = device();
+
+varve::work linear(std::int64_t flops, std::int64_t bytes) {
+  return {flops, bytes, 0, 0, math_pipe::bf16_tensor};
+}
+
+/// That `operators` take this long, all of it activities of known work.
+facts done(const std::vector<varve::work>& operators, varve::time_ns time) {
+  facts f;
+  roof_sums sums;
+  for (const varve::work& w : operators) {
+    sums.add(w, gpu);
+    f.declared += w;
+  }
+  f.roof = sums.times;
+  f.pipe = sums.main_pipe();
+  f.device = &gpu;
+  f.gpu_time = time;
+  f.time = static_cast<double>(time);
+  f.calls = 1;
+  return f;
+}
+
+// 16,000,000 bytes take 8,000 ns at 2,000 a nanosecond; 16,000,000 FLOPs 16 ns. Of 10,000 ns that is 80 % and
+// 0.16 %. 1.6 TB/s over 1 FLOP a byte.
+TEST(verdict, is_memory_where_bytes_take_most_of_the_time) {
+  const varve::verdict v = judge(done({linear(16'000'000, 16'000'000)}, 10'000));
+  EXPECT_EQ(v.by, bound::memory);
+  EXPECT_EQ(v.side, bound::memory);
+  EXPECT_EQ(v.pipe, math_pipe::bf16_tensor);
+  EXPECT_DOUBLE_EQ(v.memory_share, 0.8);
+  EXPECT_DOUBLE_EQ(v.compute_share, 0.0016);
+  EXPECT_DOUBLE_EQ(v.roof_share, 0.8);
+  EXPECT_EQ(v.why, "memory-bound: 1.6 of 2 TB/s (80 %) over 1 FLOP/B, ridge 500");
+}
+
+// 7e9 FLOPs take 7,000 ns at 1e6 a nanosecond, 7e6 bytes 3,500 ns: 70 % and 35 % of 10,000 ns.
+TEST(verdict, is_compute_where_flops_do) {
+  const varve::verdict v = judge(done({linear(7'000'000'000, 7'000'000)}, 10'000));
+  EXPECT_EQ(v.by, bound::compute);
+  EXPECT_EQ(v.why, "compute-bound: 0.7 of 1 PFLOP/s BF16 tensor (70 %) over 1000 FLOP/B, ridge 500");
+}
+
+// 12,000,000 bytes take 6,000 ns: exactly 60 % of 10,000. One nanosecond longer and it is less.
+TEST(verdict, begins_at_sixty_percent) {
+  EXPECT_EQ(judge(done({linear(1, 12'000'000)}, 10'000)).by, bound::memory);
+  const varve::verdict v = judge(done({linear(1, 12'000'000)}, 10'001));
+  EXPECT_EQ(v.by, bound::latency);
+  EXPECT_EQ(v.side, bound::memory);
+  EXPECT_THAT(v.why, HasSubstr("latency-bound: 1.2 of 2 TB/s (60 %)"));
+}
+
+// Compute-bound 4,500 ns (FLOPs; its bytes take 1,000) and memory-bound 4,500 ns (bytes; its FLOPs take 10):
+// the roof is 9,000 of 10,000 ns, compute 4,510, memory 5,500. Neither side alone reaches 60 %.
+TEST(verdict, of_operators_of_both_kinds_is_by_the_roof_of_each) {
+  const varve::verdict v =
+      judge(done({linear(4'500'000'000, 2'000'000), linear(10'000'000, 9'000'000)}, 10'000));
+  EXPECT_DOUBLE_EQ(v.roof_share, 0.9);
+  EXPECT_DOUBLE_EQ(v.compute_share, 0.451);
+  EXPECT_DOUBLE_EQ(v.memory_share, 0.55);
+  EXPECT_EQ(v.by, bound::memory);
+  EXPECT_THAT(v.why, HasSubstr("90 % of the roof, by operators of both kinds"));
+}
+
+TEST(verdict, names_what_a_kernel_fills_where_it_is_bound_by_latency) {
+  varve::occupancy o;
+  o.theoretical = 0.25;
+  o.waves = 0.5;
+  o.limited_by = varve::occupancy::limit::registers;
+  facts f = done({linear(1'000'000, 2'000'000)}, 10'000);  // 1,000 of 10,000 ns
+  f.occupied = &o;
+  const varve::verdict v = judge(f);
+  EXPECT_EQ(v.by, bound::latency);
+  EXPECT_THAT(v.why, HasSubstr("0.2 of 2 TB/s (10 %)"));
+  EXPECT_THAT(v.why, HasSubstr("0.5 waves of blocks, 25 % of the warps that fit, limited by registers"));
+}
+
+TEST(verdict, is_withheld_without_ceilings_and_says_how_to_give_them) {
+  facts f = done({linear(1, 16'000'000)}, 10'000);
+  f.device = nullptr;
+  f.roof = {};
+  const varve::verdict v = judge(f);
+  EXPECT_EQ(v.by, bound::unknown);
+  EXPECT_EQ(v.side, bound::unknown);
+  EXPECT_THAT(v.why, HasSubstr("--device"));
+}
+
+TEST(verdict, says_nothing_of_work_where_the_trace_tells_none) {
+  facts f;
+  f.gpu_time = 100;
+  f.time = 100;
+  f.any_work = false;
+  f.attributed = 0;
+  EXPECT_EQ(judge(f).why, "");
+  f.any_work = true;
+  f.attributed = 1;
+  EXPECT_EQ(judge(f).why, "withheld: its work is not known");
+}
+
+// Work of 501 of 10,000 ns is not known: 94.99 %.
+TEST(verdict, is_withheld_where_the_work_of_more_than_a_twentieth_is_not_known) {
+  facts f = done({linear(1, 16'000'000)}, 10'000);
+  f.unknown_work = 500;
+  EXPECT_EQ(judge(f).by, bound::memory);
+  f.unknown_work = 501;
+  const varve::verdict v = judge(f);
+  EXPECT_EQ(v.by, bound::unknown);
+  EXPECT_EQ(v.side, bound::memory);  // told all the same
+  EXPECT_THAT(v.why, HasSubstr("work is known for only 95 % of its GPU time"));
+}
+
+TEST(verdict, is_withheld_where_layers_lack_more_than_a_twentieth) {
+  facts f = done({linear(1, 16'000'000)}, 10'000);
+  f.attributed = 0.95;
+  EXPECT_EQ(judge(f).by, bound::memory);
+  f.attributed = 0.9;
+  EXPECT_EQ(judge(f).by, bound::unknown);
+  EXPECT_THAT(judge(f).why, HasSubstr("only 90 % of the phase's GPU time belongs to a layer"));
+}
+
+// 8,000 ns of bytes. FLOPs of an unknown pipe would take 400 ns at 50 TFLOP/s if they were 20,000,000: 5 %.
+TEST(verdict, is_withheld_where_flops_of_unknown_pipes_could_matter) {
+  const varve::work few{20'000'000, 16'000'000, 0, 0, math_pipe::unknown};
+  EXPECT_EQ(judge(done({few}, 10'000)).by, bound::memory);
+  const varve::work many{20'100'000, 16'000'000, 0, 0, math_pipe::unknown};
+  const varve::verdict v = judge(done({many}, 10'000));
+  EXPECT_EQ(v.by, bound::unknown);
+  EXPECT_EQ(v.side, bound::unknown);
+  EXPECT_EQ(v.roof_share, 0);
+  EXPECT_THAT(v.why, HasSubstr("of 100 % of its FLOPs the math pipe, or its peak on GPU, is not known"));
+  // A pipe that the device has no rate for is no better known.
+  const varve::work fp8{20'100'000, 16'000'000, 0, 0, math_pipe::fp8_tensor};
+  EXPECT_EQ(judge(done({fp8}, 10'000)).by, bound::unknown);
+}
+
+// 200,000,000 bytes take 100,000 ns; in 95,000 it is 105.3 %, in 96,000 104.2 %.
+TEST(verdict, is_withheld_where_the_roof_is_beaten) {
+  EXPECT_EQ(judge(done({linear(1, 200'000'000)}, 96'000)).by, bound::memory);
+  const varve::verdict v = judge(done({linear(1, 200'000'000)}, 95'000));
+  EXPECT_EQ(v.by, bound::unknown);
+  EXPECT_THAT(v.why, HasSubstr("beats the roof by 5.3 %: 2.11 of 2 TB/s (105 %)"));
+}
+
+// 20,000,000 bytes take 10,000 ns by the memory, 4,000 by a cache of 5 TB/s that holds them.
+TEST(verdict, is_by_the_cache_where_bytes_come_from_there) {
+  facts f = done({linear(1, 20'000'000)}, 5'000);  // 200 % of the memory's roof, 80 % of the cache's
+  EXPECT_EQ(judge(f).by, bound::unknown);          // whose rate is not known
+  EXPECT_THAT(judge(f).why, HasSubstr("20 MB a call fit its cache of 50 MB"));
+  varve::ceilings cached = gpu;
+  cached.l2_bandwidth = 5e12;
+  f.device = &cached;
+  EXPECT_EQ(judge(f).by, bound::memory);
+  EXPECT_THAT(judge(f).why, HasSubstr("memory-bound by the cache: 4 of 5 TB/s (80 %)"));
+  f.gpu_time = 8'000;  // 125 % and 50 %
+  EXPECT_EQ(judge(f).by, bound::latency);
+  f.gpu_time = 3'000;  // 133 % of the cache's
+  EXPECT_EQ(judge(f).by, bound::unknown);
+  f.gpu_time = 5'000;
+  f.declared.weight_bytes = 60'000'000;  // too much for the cache
+  f.roof.memory = f.roof.total = 30'000;
+  EXPECT_EQ(judge(f).by, bound::unknown);
+}
+
+// Expected bytes take 8,000 of 10,000 ns. With 4,000,000 fewer it is 6,000 ns, still 60 %; with 5,000,000
+// fewer 5,500 ns: latency, so nothing is sure.
+TEST(verdict, of_mixtures_needs_all_bounds_to_agree) {
+  varve::work experts = linear(1, 16'000'000);
+  experts.bytes_below = 4'000'000;
+  experts.bytes_above = 2'000'000;
+  EXPECT_EQ(judge(done({experts}, 10'000)).by, bound::memory);
+  experts.bytes_below = 5'000'000;
+  const varve::verdict v = judge(done({experts}, 10'000));
+  EXPECT_EQ(v.by, bound::unknown);
+  EXPECT_THAT(v.why, HasSubstr("bound by latency if the fewest, memory as expected, memory if the most"));
+}
+
+// 2.29 of 2.35 s; the device was busy for 58 ms: 2,350 / 58 = 40.5.
+TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
+  facts f = done({linear(1, 1'000'000)}, 58'000'000);
+  varve::wall_partition wall;
+  wall.compute = 58'000'000;
+  wall.starved.launching = 1'000'000'000;
+  wall.starved.other = 1'292'000'000;
+  f.wall = &wall;
+  const varve::verdict v = judge(f);
+  EXPECT_EQ(v.by, bound::starved);
+  EXPECT_EQ(v.side, bound::memory);
+  EXPECT_EQ(v.why,
+            "starved (launch-bound): nothing was submitted to the GPU for 2.29 s of 2.35 s (98 %), overhead "
+            "ratio 40.5");
+  wall.starved = {};
+  wall.starved.other = 58'000'000;  // exactly half
+  EXPECT_NE(judge(f).by, bound::starved);
+}
+
+// A row's part of the wall: 100 ns busy, 20 idle with work submitted, 121 starved.
+TEST(verdict, of_a_row_is_starved_by_its_part_of_the_wall) {
+  facts f = done({linear(1, 160'000)}, 100);
+  f.device_gap = 20;
+  f.starved.launching = 120;
+  EXPECT_EQ(judge(f).by, bound::memory);
+  f.starved.launching = 121;
+  EXPECT_EQ(judge(f).by, bound::starved);
+}
+
+TEST(verdict, is_withheld_where_records_are_missing) {
+  facts f = done({linear(1, 16'000'000)}, 10'000);
+  varve::wall_partition wall;
+  wall.compute = 9'000;
+  wall.unrecorded = 1'000;
+  f.wall = &wall;
+  EXPECT_EQ(judge(f).by, bound::unknown);
+  EXPECT_THAT(judge(f).why, HasSubstr("not recorded for 10 % of the wall"));
+}
+
+// 800 of 1,000 ns in collectives of 160,000 bytes: 200 bytes a nanosecond of 450 that one direction carries.
+TEST(verdict, is_communication_or_copy_where_most_time_goes_there) {
+  facts f;
+  f.gpu_time = 1000;
+  f.time = 1000;
+  f.device = &gpu;
+  f.communication = 800;
+  f.collective_bytes = 160'000;
+  EXPECT_EQ(judge(f).by, bound::communication);
+  EXPECT_EQ(judge(f).why,
+            "communication-bound: collectives take 800 ns of 1 µs (80 %), at 200 GB/s; a direction of the "
+            "links carries 450 GB/s");
+  f.communication = 0;
+  f.copying = 501;
+  f.copy_bytes = 25'050;  // 50 bytes a nanosecond
+  EXPECT_EQ(judge(f).by, bound::copy);
+  EXPECT_THAT(judge(f).why, HasSubstr("at 50 GB/s; a direction of the link to the host carries 64 GB/s"));
+  f.copying = 500;
+  EXPECT_EQ(judge(f).by, bound::unknown);
+}
+
+TEST(verdict, takes_any_numbers) {
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  constexpr auto least = std::numeric_limits<std::int64_t>::min();
+  for (const std::int64_t n : {most, least, std::int64_t{0}, std::int64_t{-1}}) {
+    facts f = done({{n, n, n, n, static_cast<math_pipe>(200), n, n}}, n);
+    static_cast<void>(judge(f));
+    f.gpu_time = 1;
+    EXPECT_NE(judge(f).by, bound::compute);
+  }
+}
+
+}  // namespace
