@@ -274,6 +274,42 @@ TEST_F(operator_work_test, counts_convolutions) {
       work{});
 }
 
+TEST_F(operator_work_test, counts_transposed_convolutions_by_their_input) {
+  // [2,4,3,3], filters [4,1,3,3] in 2 groups, stride 2, padding 1, 1 more at the end: (3 − 1)·2 − 2 + 2 + 1 +
+  // 1 = 6 along each dimension, 2·2·6·6 = 144 results of 1·2 channels. Each of 72 elements of the input meets
+  // 9 of a filter: 2·72·9 = 1296 FLOPs, with a bias 144 more. In 4 bytes: weights 144 and 8, 288 + 576 of
+  // activations.
+  const std::string dims = "[[2, 4, 3, 3], [4, 1, 3, 3], [2], [], [], [], [], []]";
+  const std::string types = R"(["float", "float", "float", "ScalarList", "ScalarList", "ScalarList", "Scalar",
+                                "ScalarList"])";
+  EXPECT_EQ(work_of("aten::conv_transpose2d", dims, types,
+                    R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "2", "[1, 1]"])"),
+            (work{1440, 152, 0, 864}));
+  const std::string general = "[[2, 4, 3, 3], [4, 1, 3, 3], [], [], [], [], [], [], []]";
+  const std::string general_types =
+      R"(["float", "float", "", "ScalarList", "ScalarList", "ScalarList", "Scalar",
+                                        "ScalarList", "Scalar"])";
+  EXPECT_EQ(work_of("aten::convolution", general, general_types,
+                    R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "True", "[1, 1]", "2"])"),
+            (work{1296, 144, 0, 864}));
+  EXPECT_EQ(work_of("aten::cudnn_convolution_transpose", "[[2, 4, 3, 3], [4, 1, 3, 3], [], [], [], [], []]",
+                    R"(["float", "float", "ScalarList", "ScalarList", "ScalarList", "ScalarList", "Scalar"])",
+                    R"(["", "", "[1, 1]", "[1, 1]", "[2, 2]", "[1, 1]", "2"])"),
+            (work{1296, 144, 0, 864}));
+  // Another number of channels, absurd numbers, more padding than there is.
+  EXPECT_EQ(work_of("aten::conv_transpose2d", "[[2, 3, 3, 3], [4, 1, 3, 3], [2], [], [], [], [], []]", types,
+                    R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "2", "[1, 1]"])"),
+            work{});
+  for (const char* const values :
+       {R"(["", "", "", "[2, 2]", "[9, 9]", "[1, 1]", "2", "[1, 1]"])",
+        R"(["", "", "", "[0, 0]", "[1, 1]", "[1, 1]", "2", "[1, 1]"])",
+        R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "-2", "[1, 1]"])",
+        R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "[2, 2]", "[1, 1]"])",
+        R"(["", "", "", "[9223372036854775807, 1]", "[1, 1]", "[1, 1]", "2", "[1, 1]"])"}) {
+    EXPECT_EQ(work_of("aten::conv_transpose2d", dims, types, values), work{}) << values;
+  }
+}
+
 TEST_F(operator_work_test, counts_what_goes_element_by_element) {
   // [4,1] and [8] go together as [4,8]: 32 additions; (4 + 8 + 32)·2 bytes.
   EXPECT_EQ(work_of("aten::add", "[[4, 1], [8], []]", R"(["c10::Half", "c10::Half", "Scalar"])"),
