@@ -7,6 +7,7 @@
 #ifndef VARVE_IO_HPP
 #define VARVE_IO_HPP
 
+#include <varve/model.hpp>
 #include <varve/report.hpp>
 #include <varve/trace.hpp>
 
@@ -114,6 +115,14 @@ VARVE_API void write_json(std::ostream& out, const report& r);
 [[nodiscard]] VARVE_API std::string to_json(const report& r);
 /// Reads what these wrote; equal to the original in every field.
 [[nodiscard]] VARVE_API report read_report(const std::string& path, const read_options& options = {});
+
+/// Describes a model by its config.json as Hugging Face publishes it; `path` is the file, or the folder that
+/// it lies in. Fields that are missing have the defaults of the model's class in transformers; sizes without
+/// one must be there. Weights are as quantization_config says, or hf_quant_config.json beside the file; a
+/// missing torch_dtype is taken as bfloat16, what engines load then. Not described: layers for several tokens
+/// a step (num_nextn_predict_layers), encoders of images and sound. Throws varve::error, which names the
+/// field that is missing, wrong or not known, and what to do.
+[[nodiscard]] VARVE_API model read_model(const std::string& path);
 
 }  // namespace v0
 }  // namespace varve

@@ -1,19 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// The work of a transformer's passes, from its description.
+// The description of a decoder, and what follows from it: parameters, bytes of weights and of the KV cache,
+// the work of each operator of a pass. Conventions: docs/work.md. read_model() of io.hpp makes a description
+// of a Hugging Face config.json; it can also be filled by hand.
+//
+// All are values; the functions are pure and may run concurrently.
 #ifndef VARVE_MODEL_HPP
 #define VARVE_MODEL_HPP
 
 #include <varve/trace.hpp>
 #include <varve/work.hpp>
+#include <varve/work_formulas.hpp>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace varve {
 inline namespace v0 {
+
+enum class norm_kind : std::uint8_t { rms, layer };  ///< with a scale, or with a scale and a bias
+
+/// Attention of one layer.
+struct attention_layer {
+  attention_heads heads;
+  std::int64_t window = 0;  ///< keys that a token attends to at most, itself among them; 0: all
+  /// Latent attention (DeepSeek): width of what is cached of keys and values together; 0: none.
+  std::int64_t latent = 0;
+  std::int64_t rotary = 0;        ///< likewise: the part of a key that all heads share, cached beside it
+  std::int64_t query_latent = 0;  ///< likewise: queries are projected through this width; 0: directly
+  bool query_key_norm = false;    ///< a norm over each head of queries and keys
+  bool bias = false;              ///< of the projections to queries, keys and values
+  bool output_bias = false;
+  bool sinks = false;      ///< a learned score a head (gpt-oss)
+  weight_format in{};      ///< of the projections to queries, keys and values
+  weight_format output{};  ///< of the projection back
+};
+
+/// A dense feed-forward block.
+struct mlp_layer {
+  std::int64_t width = 0;  ///< 0: there is none
+  bool gated = true;       ///< three matrices (SwiGLU), not two
+  bool bias = false;
+  weight_format weights{};
+};
+
+/// A mixture of experts in place of a dense block.
+struct expert_layer {
+  std::int64_t count = 0;   ///< 0: there is none
+  std::int64_t chosen = 0;  ///< a token
+  std::int64_t width = 0;   ///< of one expert, gated
+  bool bias = false;        ///< of the experts
+  bool router_bias = false;
+  std::int64_t shared_width = 0;  ///< of what each token passes besides: all shared experts together
+  bool shared_gate = false;       ///< the shared part is scaled by a product of its own
+  weight_format weights{};
+  weight_format shared{};
+};
+
+struct model_layer {
+  attention_layer attention;
+  mlp_layer mlp;
+  expert_layer experts;
+  bool parallel = false;  ///< attention and feed-forward read the same input
+  /// Norms before attention and before the feed-forward block: 1 when a parallel layer has one for both.
+  std::int32_t norms = 2;
+  bool post_norms = false;  ///< and one after each (Gemma 2 and 3)
+};
+
+struct model {
+  std::string name;  ///< "llama": the family, as config.json calls it
+  std::int64_t width = 0;
+  std::int64_t vocabulary = 0;
+  std::int64_t embedding_width = 0;  ///< of the table of tokens, where it is not `width` (OPT); 0: it is
+  std::int64_t positions = 0;        ///< rows of a learned table of positions
+  bool tied = false;                 ///< the table of tokens is the head's matrix too
+  bool head_bias = false;
+  bool final_norm = true;
+  norm_kind norms = norm_kind::rms;
+  dtype type = dtype::bf16;     ///< of activations and of what is not quantised
+  dtype cache = dtype::bf16;    ///< of keys and values
+  dtype factors = dtype::bf16;  ///< what activations are multiplied as where weights are quantised
+  std::string quantisation;     ///< how, in words; empty: not at all
+  std::vector<model_layer> layers;
+};
+
+/// The same model with nothing quantised and all elements of one type.
+[[nodiscard]] VARVE_API model unquantised(model m, dtype type = dtype::bf16);
+
+/// Parameters by what they belong to. A tied matrix counts once, as embedding.
+struct parameter_counts {
+  std::int64_t embedding = 0;
+  std::int64_t positions = 0;
+  std::int64_t projections = 0;  ///< between the width of the table and the model's
+  std::int64_t head = 0;
+  std::int64_t head_bias = 0;
+  std::int64_t final_norm = 0;
+  std::int64_t qkv = 0;
+  std::int64_t output = 0;
+  std::int64_t gate = 0;  ///< of dense blocks, as `up` and `down`
+  std::int64_t up = 0;
+  std::int64_t down = 0;
+  std::int64_t router = 0;
+  std::int64_t experts = 0;  ///< all of them
+  std::int64_t shared = 0;
+  std::int64_t qkv_bias = 0;
+  std::int64_t output_bias = 0;
+  std::int64_t mlp_bias = 0;
+  std::int64_t router_bias = 0;
+  std::int64_t expert_bias = 0;
+  std::int64_t norms = 0;  ///< of layers
+  std::int64_t sinks = 0;
+  std::int64_t layers = 0;  ///< all from qkv to sinks
+  std::int64_t total = 0;
+  std::int64_t active = 0;           ///< used for a token: chosen experts alone, the head, no tables
+  std::int64_t active_matrices = 0;  ///< of these the matrices of layers
+};
+[[nodiscard]] VARVE_API parameter_counts count_parameters(const model& m);
+
+/// Bytes of all weights as they are stored, with scales and zero points; a tied matrix once.
+[[nodiscard]] VARVE_API std::int64_t weight_bytes(const model& m);
+/// Bytes that one token adds to the cache while no window is full.
+[[nodiscard]] VARVE_API std::int64_t kv_bytes_per_token(const model& m);
+/// Bytes of the cache of one sequence of `context` tokens; layers with a window keep no more than that.
+[[nodiscard]] VARVE_API std::int64_t kv_bytes(const model& m, std::int64_t context);
 
 /// Tokens of one sequence in a pass.
 struct sequence_tokens {
@@ -22,13 +134,37 @@ struct sequence_tokens {
   bool decode = true;
 };
 
+struct pass_options {
+  /// Tokens for which logits are made; negative: all of decoding sequences and one of each other.
+  std::int64_t logits = -1;
+  bool all_logits = false;
+  /// Count attention as tokens · context, masked or not, in layers with a window too.
+  bool full_square = false;
+  enum class latent_form : std::uint8_t { by_phase, absorbed, expanded };
+  /// By phase: absorbed where a sequence decodes, expanded where it is prefilled.
+  latent_form latent = latent_form::by_phase;
+};
+
 /// One operator of one layer in one pass.
 struct operator_work {
   std::int32_t layer = no_index;  ///< none for the embedding, the last norm and the head
-  std::string block;              ///< "attention", "mlp", "moe", "embedding", "head"
-  std::string name;  ///< "qkv", "attention", "o", "gate_up", "down", "router", "experts", "norm", …
+  std::string_view block;  ///< "embedding", "attention", "mlp", "moe", "norm", "residual", "head": a literal
+  std::string_view name;   ///< "qkv_proj", "attn_score", "o_proj", "gate_proj", …: a literal
   work declared;
+  std::int64_t written_kv = 0;           ///< part of declared.kv_bytes
+  std::int64_t written_activations = 0;  ///< part of declared.activation_bytes
+  /// FLOPs that go element by element, estimated, in no total: RMSNorm 4, LayerNorm 7, softmax 5 a score,
+  /// gated activation 5, plain one 4, sum 1 an element, experts' weighted sum 2.
+  std::int64_t elementwise_flops = 0;
+  /// Runs in one kernel with the operator before it: their FLOPs and bytes add up before a roof is taken.
+  bool with_previous = false;
 };
+
+/// The work of each operator of one forward pass over `sequences`, in the order in which they run. Sequences
+/// without tokens, or with fewer keys than tokens, are left out.
+[[nodiscard]] VARVE_API std::vector<operator_work> work_of_pass(const model& m,
+                                                                const std::vector<sequence_tokens>& sequences,
+                                                                const pass_options& options = {});
 
 }  // namespace v0
 }  // namespace varve

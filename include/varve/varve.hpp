@@ -10,5 +10,6 @@
 #include <varve/session.hpp>
 #include <varve/trace.hpp>
 #include <varve/work.hpp>
+#include <varve/work_formulas.hpp>
 
 #endif  // VARVE_VARVE_HPP

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// Work: the FLOPs and bytes of a range, as an engine declares them. A multiply-add is two FLOPs;
-// bytes are what an ideal cache would move: each operand read once, each result written once.
+// Work: the FLOPs and bytes of a range, as an engine declares them. A multiply-add is two FLOPs, and those of
+// matrix products alone count; bytes are what an ideal cache would move: each operand read once, each result
+// written once. work_formulas.hpp has the formulas of common operators, docs/work.md the conventions.
 #ifndef VARVE_WORK_HPP
 #define VARVE_WORK_HPP
 
@@ -10,12 +11,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace varve {
 inline namespace v0 {
 
 /// Types of elements, for sizes.
-enum class dtype : std::uint8_t { f64, f32, tf32, bf16, f16, fp8, int8, int4 };
+enum class dtype : std::uint8_t { f64, f32, tf32, bf16, f16, fp8, int8, int4, fp4 };
 
 /// Bits of one element in memory.
 constexpr std::int64_t bits(dtype type) noexcept {
@@ -32,14 +34,41 @@ constexpr std::int64_t bits(dtype type) noexcept {
     case dtype::int8:
       return 8;
     case dtype::int4:
+    case dtype::fp4:
       return 4;
   }
   return 0;
 }
 
+/// Arithmetic of sizes that stops at the largest number where it would overflow.
+namespace sizes {
+
+inline constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::int64_t sum(std::int64_t a, std::int64_t b) noexcept {
+  if (b < 0) {
+    return a < -most - b ? -most : a + b;
+  }
+  return a > most - b ? most : a + b;
+}
+/// 0 when any factor is 0 or negative: there is nothing of what is counted.
+constexpr std::int64_t product(std::int64_t a, std::int64_t b) noexcept {
+  return a <= 0 || b <= 0 ? 0 : a > most / b ? most : a * b;
+}
+template <class... More>
+constexpr std::int64_t product(std::int64_t a, std::int64_t b, More... more) noexcept {
+  return product(product(a, b), more...);
+}
+/// a ÷ b, rounded up; 0 for what is not positive.
+constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) noexcept {
+  return a <= 0 || b <= 0 ? 0 : a / b + (a % b != 0 ? 1 : 0);
+}
+
+}  // namespace sizes
+
 /// Bytes of `count` elements, rounded up to whole bytes.
 constexpr std::int64_t bytes_of(std::int64_t count, dtype type) noexcept {
-  return (count * bits(type) + 7) / 8;
+  return bits(type) == 4 ? sizes::quotient(count, 2) : sizes::product(count, bits(type) / 8);
 }
 
 /// Where FLOPs run, which says how many a second there can be: the unit, the type of the factors and, where
@@ -76,7 +105,7 @@ struct work {
   std::int64_t bytes_above = 0;
 
   [[nodiscard]] constexpr std::int64_t bytes() const noexcept {
-    return weight_bytes + kv_bytes + activation_bytes;
+    return sizes::sum(sizes::sum(weight_bytes, kv_bytes), activation_bytes);
   }
   [[nodiscard]] constexpr bool empty() const noexcept { return flops == 0 && bytes() == 0; }
   /// Of the FLOPs of both.
@@ -85,12 +114,12 @@ struct work {
   }
   constexpr work& operator+=(const work& other) noexcept {
     pipe = common_pipe(*this, other);
-    flops += other.flops;
-    weight_bytes += other.weight_bytes;
-    kv_bytes += other.kv_bytes;
-    activation_bytes += other.activation_bytes;
-    bytes_below += other.bytes_below;
-    bytes_above += other.bytes_above;
+    flops = sizes::sum(flops, other.flops);
+    weight_bytes = sizes::sum(weight_bytes, other.weight_bytes);
+    kv_bytes = sizes::sum(kv_bytes, other.kv_bytes);
+    activation_bytes = sizes::sum(activation_bytes, other.activation_bytes);
+    bytes_below = sizes::sum(bytes_below, other.bytes_below);
+    bytes_above = sizes::sum(bytes_above, other.bytes_above);
     return *this;
   }
 };
@@ -102,18 +131,6 @@ constexpr bool operator==(const work& a, const work& b) noexcept {
          a.bytes_above == b.bytes_above;
 }
 constexpr bool operator!=(const work& a, const work& b) noexcept { return !(a == b); }
-
-/// Work of C[m,n] = A[m,k] · B[k,n] where B holds weights: 2·m·n·k FLOPs; B is read once as weights, A is
-/// read and C written once as activations. gemm(16, 4096, 4096, f16): 2·16·4096·4096 = 536,870,912 FLOPs,
-/// 4096·4096·2 = 33,554,432 weight bytes, (16·4096 + 16·4096)·2 = 262,144 activation bytes.
-constexpr work gemm(std::int64_t m, std::int64_t n, std::int64_t k, dtype weights,
-                    dtype activations) noexcept {
-  return {2 * m * n * k, bytes_of(n * k, weights), 0,
-          bytes_of(m * k, activations) + bytes_of(m * n, activations)};
-}
-constexpr work gemm(std::int64_t m, std::int64_t n, std::int64_t k, dtype type) noexcept {
-  return gemm(m, n, k, type, type);
-}
 
 }  // namespace v0
 }  // namespace varve

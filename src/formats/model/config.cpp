@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "formats/model/config.hpp"
+
+#include "formats/input/input.hpp"
+
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+namespace model_file {
+
+namespace {
+
+constexpr std::int64_t largest = std::int64_t{1} << 40U;
+constexpr std::size_t longest_list = 16384;
+
+}  // namespace
+
+config::config(std::string path, simdjson::dom::element object, std::string place)
+    : path_{std::move(path)}, object_{object}, place_{std::move(place)} {}
+
+void config::fail(std::string_view field, const std::string& cause) const {
+  input::fail(path_, place_ + std::string{field} + ": " + cause);
+}
+
+std::optional<simdjson::dom::element> config::find(std::string_view field) const {
+  simdjson::dom::element found;
+  if (object_.at_key(field).get(found) != simdjson::SUCCESS || found.is_null()) {
+    return std::nullopt;
+  }
+  return found;
+}
+
+bool config::has(std::string_view field) const { return find(field).has_value(); }
+
+bool config::is_null(std::string_view field) const {
+  simdjson::dom::element found;
+  return object_.at_key(field).get(found) == simdjson::SUCCESS && found.is_null();
+}
+
+std::optional<std::int64_t> config::maybe(names fields, std::int64_t least) const {
+  for (const std::string_view field : fields) {
+    const auto found = find(field);
+    if (!found) {
+      continue;
+    }
+    std::int64_t value = 0;
+    if (found->get(value) != simdjson::SUCCESS || value < least || value > largest) {
+      fail(field, "must be an integer from " + std::to_string(least) + " to 2^40; correct it in the file");
+    }
+    return value;
+  }
+  return std::nullopt;
+}
+
+std::int64_t config::need(names fields, std::int64_t least) const {
+  const auto found = maybe(fields, least);
+  if (!found) {
+    std::string others;
+    for (const std::string_view* name = fields.begin() + 1; name < fields.end(); ++name) {
+      others.append(others.empty() ? " (or " : ", ").append(*name);
+    }
+    fail(*fields.begin(), "missing; add it" + others + (others.empty() ? "" : ")") +
+                              ", or take the config.json that the model was published with");
+  }
+  return *found;
+}
+
+std::int64_t config::size_or(names fields, std::int64_t otherwise, std::int64_t least) const {
+  return maybe(fields, least).value_or(otherwise);
+}
+
+bool config::flag(std::string_view field, bool otherwise) const {
+  const auto found = find(field);
+  bool value = otherwise;
+  if (found && found->get(value) != simdjson::SUCCESS) {
+    fail(field, "must be true or false; correct it in the file");
+  }
+  return value;
+}
+
+std::optional<std::string_view> config::text(names fields) const {
+  for (const std::string_view field : fields) {
+    const auto found = find(field);
+    if (!found) {
+      continue;
+    }
+    std::string_view value;
+    if (found->get(value) != simdjson::SUCCESS) {
+      fail(field, "must be a text; correct it in the file");
+    }
+    return value;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> config::texts(std::string_view field) const {
+  std::vector<std::string_view> out;
+  const auto found = find(field);
+  simdjson::dom::array list;
+  if (!found) {
+    return out;
+  }
+  if (found->get(list) != simdjson::SUCCESS || list.size() > longest_list) {
+    fail(field,
+         "must be a list of at most " + std::to_string(longest_list) + " texts; correct it in the file");
+  }
+  for (const simdjson::dom::element item : list) {
+    std::string_view value;
+    if (item.get(value) != simdjson::SUCCESS) {
+      fail(field, "must hold texts alone; correct it in the file");
+    }
+    out.push_back(value);
+  }
+  return out;
+}
+
+std::vector<std::int64_t> config::integers(std::string_view field) const {
+  std::vector<std::int64_t> out;
+  const auto found = find(field);
+  simdjson::dom::array list;
+  if (!found) {
+    return out;
+  }
+  if (found->get(list) != simdjson::SUCCESS || list.size() > longest_list) {
+    fail(field,
+         "must be a list of at most " + std::to_string(longest_list) + " integers; correct it in the file");
+  }
+  for (const simdjson::dom::element item : list) {
+    std::int64_t value = 0;
+    if (item.get(value) != simdjson::SUCCESS || value < 0 || value > largest) {
+      fail(field, "must hold integers from 0 to 2^40 alone; correct it in the file");
+    }
+    out.push_back(value);
+  }
+  return out;
+}
+
+std::optional<config> config::object(std::string_view field) const {
+  const auto found = find(field);
+  if (!found) {
+    return std::nullopt;
+  }
+  if (!found->is_object()) {
+    fail(field, "must be an object; correct it in the file");
+  }
+  return config{path_, *found, place_ + std::string{field} + "."};
+}
+
+std::optional<config> config::first_object() const {
+  simdjson::dom::object all;
+  if (object_.get(all) == simdjson::SUCCESS) {
+    for (const simdjson::dom::key_value_pair field : all) {
+      if (field.value.is_object()) {
+        return config{path_, field.value, place_ + std::string{field.key} + "."};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace model_file
+}  // namespace v0
+}  // namespace varve

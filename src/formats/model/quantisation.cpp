@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "formats/model/quantisation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+namespace model_file {
+
+namespace {
+
+/// Integers of 4 or 8 bits; others fail.
+dtype integer_of(const config& from, std::string_view field, std::int64_t bits) {
+  if (bits != 4 && bits != 8) {
+    from.fail(field,
+              std::to_string(bits) +
+                  " bits are not supported, 4 and 8 are; remove the quantisation to count 16-bit weights");
+  }
+  return bits == 4 ? dtype::int4 : dtype::int8;
+}
+
+/// Weights along k that share a scale: −1 and 0 stand for all of them.
+std::int64_t group_of(const config& from, std::int64_t otherwise) {
+  return std::max<std::int64_t>(from.size_or({"group_size", "q_group_size"}, otherwise, -1), 0);
+}
+
+void exclude(const config& from, std::string_view field, quantisation& how) {
+  for (const std::string_view pattern : from.texts(field)) {
+    how.excluded.emplace_back(pattern);
+  }
+}
+
+/// Packed integers, widened before they are multiplied.
+quantisation packed(const config& from, std::int64_t bits, bool zeros, dtype type) {
+  quantisation out;
+  out.format = {integer_of(from, "bits", bits), group_of(from, 128), 1, 16, zeros ? bits : 0};
+  out.factors = type;
+  return out;
+}
+
+quantisation read_fp8(const config& from) {
+  quantisation out;
+  const std::vector<std::int64_t> block = from.integers("weight_block_size");
+  if (!block.empty() && (block.size() != 2 || block[0] == 0 || block[1] == 0)) {
+    from.fail("weight_block_size", "must hold two sizes, of rows and of columns; correct it in the file");
+  }
+  out.format =
+      block.empty() ? weight_format{dtype::fp8, 0, 0, 32} : weight_format{dtype::fp8, block[1], block[0], 32};
+  out.factors = dtype::fp8;
+  return out;
+}
+
+quantisation read_bits_and_bytes(const config& from, dtype type) {
+  quantisation out;
+  if (from.flag("load_in_4bit", false)) {
+    const bool nested = from.flag("bnb_4bit_use_double_quant", false);
+    out.format = {dtype::int4, 64, 1, nested ? 8 : 32};
+    out.factors = type;
+  } else {
+    out.format = {dtype::int8, 0, 1, 32};
+    out.factors = dtype::int8;
+  }
+  exclude(from, "llm_int8_skip_modules", out);
+  return out;
+}
+
+quantisation read_compressed_tensors(const config& from, dtype type) {
+  const auto groups = from.object("config_groups");
+  const auto group = groups ? groups->first_object() : std::nullopt;
+  const auto weights = group ? group->object("weights") : std::nullopt;
+  if (!weights) {
+    from.fail("config_groups",
+              "says nothing of weights; take the config.json that the model was published with");
+  }
+  quantisation out;
+  const std::int64_t bits = weights->need({"num_bits"});
+  const bool floating = weights->text({"type"}).value_or("int") == "float";
+  const dtype stored = floating && bits == 8   ? dtype::fp8
+                       : floating && bits == 4 ? dtype::fp4
+                                               : integer_of(*weights, "num_bits", bits);
+  const std::string_view strategy = weights->text({"strategy"}).value_or("tensor");
+  const std::int64_t group_size = group_of(*weights, 0);
+  out.format = strategy == "tensor"                       ? weight_format{stored, 0, 0, 32}
+               : stored == dtype::fp4                     ? weight_format{stored, group_size, 1, 8}
+               : strategy == "channel" || group_size == 0 ? weight_format{stored, 0, 1, 16}
+                                                          : weight_format{stored, group_size, 1, 16};
+  const std::vector<std::int64_t> block = weights->integers("block_structure");
+  if (strategy == "block" && block.size() == 2) {
+    out.format = {stored, block[1], block[0], 32};
+  }
+  if (!floating && !weights->flag("symmetric", true)) {
+    out.format.zero_bits = bits;
+  }
+  out.factors = group->has("input_activations") ? stored : type;
+  exclude(from, "ignore", out);
+  return out;
+}
+
+void set_excluded(const config& from, quantisation& how) {
+  for (const std::string_view field :
+       {"modules_to_not_convert", "ignored_layers", "exclude_modules", "ignore"}) {
+    exclude(from, field, how);
+  }
+}
+
+}  // namespace
+
+quantisation read_modelopt(const config& from, dtype type) {
+  quantisation out;
+  const std::string_view algorithm = from.text({"quant_algo"}).value_or("");
+  if (algorithm == "FP8") {
+    out.format = {dtype::fp8, 0, 0, 32};
+    out.factors = dtype::fp8;
+  } else if (algorithm == "FP8_PB_WO" || algorithm == "FP8_PB_REAL" || algorithm == "FP8_BLOCK_SCALES") {
+    out.format = {dtype::fp8, 128, 128, 32};
+    out.factors = dtype::fp8;
+  } else if (algorithm == "FP8_PER_CHANNEL_PER_TOKEN") {
+    out.format = {dtype::fp8, 0, 1, 32};
+    out.factors = dtype::fp8;
+  } else if (algorithm == "NVFP4") {
+    out.format = {dtype::fp4, std::max<std::int64_t>(group_of(from, 16), 16), 1, 8};
+    out.factors = dtype::fp4;
+  } else if (algorithm == "W4A16_AWQ" || algorithm == "W4A8_AWQ") {
+    out.format = {dtype::int4, group_of(from, 128), 1, 16};
+    out.factors = algorithm == "W4A8_AWQ" ? dtype::fp8 : type;
+  } else {
+    from.fail("quant_algo",
+              "is not one of FP8, FP8_PB_WO, FP8_PER_CHANNEL_PER_TOKEN, NVFP4, W4A16_AWQ, "
+              "W4A8_AWQ; remove the quantisation to count 16-bit weights");
+  }
+  out.method = "modelopt ";
+  out.method += algorithm;
+  out.cache_fp8 = from.text({"kv_cache_quant_algo"}).value_or("") == "FP8";
+  set_excluded(from, out);
+  return out;
+}
+
+quantisation read_quantisation(const config& from, dtype type) {
+  constexpr std::string_view field = "quant_method";
+  const std::string_view method = from.text({field}).value_or("");
+  quantisation out;
+  if (method == "gptq") {
+    out = packed(from, from.need({"bits"}), true, type);
+  } else if (method == "awq") {
+    out = packed(from, from.size_or({"bits", "w_bit"}, 4), from.flag("zero_point", true), type);
+  } else if (method == "fp8") {
+    out = read_fp8(from);
+  } else if (method == "fbgemm_fp8") {
+    out.format = {dtype::fp8, 0, 1, 32};
+    out.factors = dtype::fp8;
+  } else if (method == "mxfp4") {
+    out.format = {dtype::fp4, 32, 1, 8};
+    out.factors = type;
+    out.experts_only = true;
+  } else if (method == "bitsandbytes") {
+    out = read_bits_and_bytes(from, type);
+  } else if (method == "compressed-tensors") {
+    out = read_compressed_tensors(from, type);
+  } else if (method == "modelopt" || method == "modelopt_fp4") {
+    return read_modelopt(from, type);
+  } else {
+    from.fail(field,
+              (method.empty() ? std::string{"missing"} : std::string{"unknown"}) +
+                  "; known are awq, bitsandbytes, compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt, "
+                  "mxfp4; remove the quantisation to count 16-bit weights");
+  }
+  out.method = method;
+  if (method != "compressed-tensors") {
+    set_excluded(from, out);
+  }
+  return out;
+}
+
+}  // namespace model_file
+}  // namespace v0
+}  // namespace varve

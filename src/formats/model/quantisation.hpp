@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What quantization_config, and hf_quant_config.json beside a config.json, say of a model's weights.
+#ifndef VARVE_FORMATS_MODEL_QUANTISATION_HPP
+#define VARVE_FORMATS_MODEL_QUANTISATION_HPP
+
+#include "formats/model/config.hpp"
+
+#include <varve/model.hpp>
+
+#include <string>
+#include <vector>
+
+namespace varve {
+inline namespace v0 {
+namespace model_file {
+
+struct quantisation {
+  weight_format format;
+  std::string method;
+  dtype factors = dtype::bf16;  ///< what activations are multiplied as
+  bool experts_only = false;
+  bool cache_fp8 = false;
+  std::vector<std::string> excluded;  ///< modules, with * for anything
+};
+
+/// Of a quantization_config. `type` is that of the model's activations. Throws varve::error.
+quantisation read_quantisation(const config& from, dtype type);
+/// Of the "quantization" of hf_quant_config.json (NVIDIA's ModelOpt).
+quantisation read_modelopt(const config& from, dtype type);
+
+/// Gives each matrix of the model the format that it is stored in. Head and router stay as they are.
+void apply(const quantisation& how, model& m);
+
+/// Whether a module, "model.layers.3.self_attn.q_proj", is among those that a pattern names: whole steps of
+/// its path, unless the pattern has a * at that end.
+bool names_module(std::string_view pattern, std::string_view module);
+
+}  // namespace model_file
+}  // namespace v0
+}  // namespace varve
+
+#endif  // VARVE_FORMATS_MODEL_QUANTISATION_HPP

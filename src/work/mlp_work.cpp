@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "work/layer_work.hpp"
+
+namespace varve {
+inline namespace v0 {
+namespace model_work {
+
+void add_mlp(operators& to, const model& m, const mlp_layer& mlp, std::int64_t tokens) {
+  constexpr std::string_view block = "mlp";
+  const std::int64_t hidden_bias = mlp.bias ? mlp.width : 0;
+  const std::int64_t bias = mlp.bias ? m.width : 0;
+  if (!mlp.gated) {
+    to.product(block, "fc1", tokens, mlp.width, m.width, mlp.weights, hidden_bias);
+    to.activate(block, "act", tokens, mlp.width, false);
+    to.product(block, "fc2", tokens, m.width, mlp.width, mlp.weights, bias);
+    return;
+  }
+  to.product(block, "gate_proj", tokens, mlp.width, m.width, mlp.weights, hidden_bias);
+  operator_work& up = to.product(block, "up_proj", tokens, mlp.width, m.width, mlp.weights, hidden_bias);
+  up.declared.activation_bytes = up.written_activations;  // its input was read for the gate
+  up.with_previous = true;
+  to.activate(block, "act_mul", tokens, mlp.width, true);
+  to.product(block, "down_proj", tokens, m.width, mlp.width, mlp.weights, bias);
+}
+
+void add_experts(operators& to, const model& m, const expert_layer& e, std::int64_t tokens) {
+  constexpr std::string_view block = "moe";
+  to.product(block, "router", tokens, e.count, m.width, m.type, e.router_bias ? e.count : 0);
+
+  const std::int64_t rows = sizes::product(tokens, e.chosen);
+  const auto chosen = [&](std::string_view name, std::int64_t n, std::int64_t k, std::int64_t matrices) {
+    operator_work& added = to.product(block, name, rows, sizes::product(matrices, n), k, e.weights);
+    const std::int64_t bias = e.bias ? to.bytes(sizes::product(matrices, n)) : 0;
+    added.declared.weight_bytes = 0;
+    read_experts(added.declared, e.count, e.chosen, tokens,
+                 sizes::sum(sizes::product(matrices, bytes_of(n, k, e.weights)), bias));
+  };
+  chosen("experts_gate_up", e.width, m.width, 2);
+  to.activate(block, "experts_act_mul", rows, e.width, true);
+  chosen("experts_down", m.width, e.width, 1);
+
+  if (e.shared_width > 0) {
+    operator_work& in =
+        to.product(block, "shared_gate_up", tokens, sizes::product(2, e.shared_width), m.width, e.shared);
+    in.declared.weight_bytes = sizes::product(2, bytes_of(e.shared_width, m.width, e.shared));
+    to.activate(block, "shared_act_mul", tokens, e.shared_width, true);
+    to.product(block, "shared_down", tokens, m.width, e.shared_width, e.shared);
+  }
+  if (e.shared_gate) {
+    to.product(block, "shared_gate", tokens, 1, m.width, m.type);
+  }
+
+  const std::int64_t summed = sizes::sum(e.chosen, e.shared_width > 0 ? 1 : 0);
+  operator_work& combine = to.add(block, "combine", residual(tokens, m.width, m.type, summed));
+  combine.written_activations = to.bytes(sizes::product(tokens, m.width));
+  combine.elementwise_flops = sizes::product(2, summed, tokens, m.width);
+}
+
+}  // namespace model_work
+}  // namespace v0
+}  // namespace varve
