@@ -401,8 +401,8 @@ struct analyze_options {
 [[nodiscard]] VARVE_API report analyze(const trace& t, const analyze_options& options = {});
 
 /// What analyze() puts into report::findings and report::predictions.
-[[nodiscard]] VARVE_API std::vector<finding> find_findings(const report& r);
-[[nodiscard]] VARVE_API std::vector<prediction> predict(const report& r);
+[[nodiscard]] VARVE_API std::vector<finding> findings_of(const report& r);
+[[nodiscard]] VARVE_API std::vector<prediction> predictions_of(const report& r);
 
 /// "attention", "linear", "normalisation", "activation", "kv cache", "router", "embedding", "sampling",
 /// "collective", "copy" or "other", from a kernel's name. Arithmetic on activations, element by element, is

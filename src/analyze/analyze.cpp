@@ -153,6 +153,10 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   add_differences(from, order, out);
   add_devices(from, out);
   add_requests(from, out);
+  std::vector<finding> found = findings_of(out);
+  out.findings.insert(out.findings.begin(), std::make_move_iterator(found.begin()),
+                      std::make_move_iterator(found.end()));
+  out.predictions = predictions_of(out);
   return out;
 }
 

@@ -26,6 +26,10 @@ void roof_sums::add(const roof_sums& other) noexcept {
   times.total_above += other.times.total_above;
   times.memory_below += other.times.memory_below;
   times.memory_above += other.times.memory_above;
+  times.half_weights += other.times.half_weights;
+  times.quarter_weights += other.times.quarter_weights;
+  times.half_kv += other.times.half_kv;
+  times.double_batch += other.times.double_batch;
   add_to(times.unrated_flops, other.times.unrated_flops);
   for (std::size_t k = 0; k < by_pipe.size(); ++k) {
     by_pipe[k] += other.by_pipe[k];
@@ -54,6 +58,12 @@ void roof_sums::add(const work& w, const ceilings& device) noexcept {
   times.total_above += (std::max(compute, most) - total);
   times.memory_below += (memory - fewest);
   times.memory_above += (most - memory);
+  const double weights = amount(w.weight_bytes);
+  const double kv = amount(w.kv_bytes);
+  times.half_weights += std::max(compute, memory_time(bytes - weights / 2));
+  times.quarter_weights += std::max(compute, memory_time(bytes - weights * 3 / 4));
+  times.half_kv += std::max(compute, memory_time(bytes - kv / 2));
+  times.double_batch += std::max(2 * compute, memory_time(2 * bytes - weights));
   by_pipe[static_cast<std::size_t>(pipe)] += compute;
 }
 

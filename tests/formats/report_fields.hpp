@@ -39,8 +39,8 @@ auto parts(is<varve::work> auto& x) {
   return std::tie(a, b, c, d, e, f, g);
 }
 auto parts(is<varve::roof_times> auto& x) {
-  auto& [a, b, c, d, e, f, g, h] = x;
-  return std::tie(a, b, c, d, e, f, g, h);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
 }
 auto parts(is<varve::verdict> auto& x) {
   auto& [a, b, c, d, e, f, g] = x;

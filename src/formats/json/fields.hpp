@@ -107,6 +107,10 @@ void fields(Archive& a, is<roof_times> auto& r) {
   a("total_above", r.total_above);
   a("memory_below", r.memory_below);
   a("memory_above", r.memory_above);
+  a("half_weights", r.half_weights);
+  a("quarter_weights", r.quarter_weights);
+  a("half_kv", r.half_kv);
+  a("double_batch", r.double_batch);
   a("unrated_flops", r.unrated_flops);
 }
 

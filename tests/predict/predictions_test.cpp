@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
-#include "model/model_report.hpp"
+#include "predict/decode_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using varve::no_index;
 using varve::prediction;
 
 std::optional<prediction> of(const varve::report& r, prediction::change what) {
-  for (const prediction& p : varve::predict(r)) {
+  for (const prediction& p : varve::predictions_of(r)) {
     if (p.what == what) {
       return p;
     }
@@ -23,7 +23,7 @@ std::optional<prediction> of(const varve::report& r, prediction::change what) {
   return std::nullopt;
 }
 
-TEST(predictions, nothing_follows_from_nothing) { EXPECT_TRUE(varve::predict({}).empty()); }
+TEST(predictions, nothing_follows_from_nothing) { EXPECT_TRUE(varve::predictions_of({}).empty()); }
 
 // 20 passes, 58 ms of work in 2350 ms, 5600 launches in 1120 ms: 280 launches a pass, 200 µs each, 117.5 ms a
 // pass, of which the device is busy for 2.9 ms and starves for 114.6 ms while the host launches.

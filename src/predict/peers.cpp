@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
-#include "model/peers.hpp"
+#include "predict/peers.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace model {
+namespace predict {
 
 namespace {
 
@@ -130,6 +130,6 @@ std::vector<peers> find_peers(const report& r) {
   return out;
 }
 
-}  // namespace model
+}  // namespace predict
 }  // namespace v0
 }  // namespace varve

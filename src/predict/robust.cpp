@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
-#include "model/robust.hpp"
+#include "predict/robust.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace model {
+namespace predict {
 
 double median(std::vector<double> values) {
   if (values.empty()) {
@@ -55,6 +55,6 @@ trend find_trend(const std::vector<double>& places, const std::vector<double>& v
   return {median(std::move(slopes)), balance / std::sqrt(n * (n - 1) * (2 * n + 5) / 18)};
 }
 
-}  // namespace model
+}  // namespace predict
 }  // namespace v0
 }  // namespace varve

@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Statistics that a few odd values do not upset.
-#ifndef VARVE_MODEL_ROBUST_HPP
-#define VARVE_MODEL_ROBUST_HPP
+#ifndef VARVE_PREDICT_ROBUST_HPP
+#define VARVE_PREDICT_ROBUST_HPP
 
 #include <vector>
 
 namespace varve {
 inline namespace v0 {
-namespace model {
+namespace predict {
 
 /// Mean of the two middle ones of an even number of values; 0 of none.
 [[nodiscard]] double median(std::vector<double> values);
@@ -32,8 +32,8 @@ struct trend {
 /// Of values at ascending places. Pairs grow with the square: give some hundreds of points at most.
 [[nodiscard]] trend find_trend(const std::vector<double>& places, const std::vector<double>& values);
 
-}  // namespace model
+}  // namespace predict
 }  // namespace v0
 }  // namespace varve
 
-#endif  // VARVE_MODEL_ROBUST_HPP
+#endif  // VARVE_PREDICT_ROBUST_HPP

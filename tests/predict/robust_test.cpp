@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
-#include "model/robust.hpp"
+#include "predict/robust.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 
 namespace {
 
-using varve::model::find_trend;
-using varve::model::median;
-using varve::model::median_deviation;
-using varve::model::robust_score;
+using varve::predict::find_trend;
+using varve::predict::median;
+using varve::predict::median_deviation;
+using varve::predict::robust_score;
 
 TEST(robust, median_of_an_even_number_is_the_mean_of_the_middle_two) {
   EXPECT_EQ(median({}), 0);

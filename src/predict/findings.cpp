@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // What stands out in a report.
-#include "model/peers.hpp"
-#include "model/robust.hpp"
+#include "predict/peers.hpp"
+#include "predict/robust.hpp"
 
 #include "formats/table/units.hpp"
 
@@ -19,7 +19,7 @@ inline namespace v0 {
 
 namespace {
 
-using model::peers;
+using predict::peers;
 using table::duration;
 using table::number;
 using table::percent;
@@ -46,7 +46,7 @@ class finder {
   std::vector<finding> find() {
     overheads();
     slowest();
-    const std::vector<peers> groups = model::find_peers(r_);
+    const std::vector<peers> groups = predict::find_peers(r_);
     outliers(groups);
     for (const peers& group : groups) {
       drift(group);
@@ -61,7 +61,7 @@ class finder {
   void drift(const peers& group);
   void add(finding::kind what, std::uint32_t layer, double value, double threshold, std::string text) {
     found_.push_back({what,
-                      layer == none ? none : model::phase_of(r_, r_.layers[layer]),
+                      layer == none ? none : predict::phase_of(r_, r_.layers[layer]),
                       layer,
                       value,
                       threshold,
@@ -96,7 +96,7 @@ void finder::overheads() {
 
 void finder::slowest() {
   std::vector<std::vector<std::uint32_t>> rows(r_.phases.size());
-  const std::vector<std::uint32_t> phases = model::phases_of(r_);
+  const std::vector<std::uint32_t> phases = predict::phases_of(r_);
   for (std::uint32_t i = 0; i < r_.layers.size(); ++i) {
     if (phases[i] != none && r_.layers[i].exclusive.gpu_time > 0 && !r_.layers[i].path.empty()) {
       rows[phases[i]].push_back(i);
@@ -129,10 +129,10 @@ void finder::outliers(const std::vector<peers>& groups) {
   std::vector<double> excess(r_.layers.size(), 0);
   for (const peers& group : groups) {
     const std::vector<double> times = group.times(r_);
-    const double middle = model::median(times);
-    const double deviation = model::median_deviation(times, middle);
+    const double middle = predict::median(times);
+    const double deviation = predict::median_deviation(times, middle);
     for (std::size_t i = 0; i < times.size(); ++i) {
-      const double score = model::robust_score(times[i], middle, deviation);
+      const double score = predict::robust_score(times[i], middle, deviation);
       if (score > score_limit && std::abs(times[i] - middle) > least_difference * middle) {
         all.push_back({group.rows[i], times[i] - middle, score, middle, times.size() - 1});
         excess[group.rows[i]] = times[i] - middle;
@@ -179,9 +179,9 @@ void finder::drift(const peers& group) {
     at.push_back(group.index[i]);
     values.push_back(times[i]);
   }
-  const model::trend found = model::find_trend(at, values);
+  const predict::trend found = predict::find_trend(at, values);
   const double change = found.slope * (at.back() - at.front());
-  const double middle = model::median(values);
+  const double middle = predict::median(values);
   if (std::abs(found.score) < trend_limit || std::abs(change) < least_drift * middle) {
     return;
   }
@@ -196,7 +196,7 @@ void finder::drift(const peers& group) {
 
 }  // namespace
 
-std::vector<finding> find_findings(const report& r) { return finder{r}.find(); }
+std::vector<finding> findings_of(const report& r) { return finder{r}.find(); }
 
 }  // namespace v0
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
-#include "model/model_report.hpp"
+#include "predict/decode_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,18 +11,18 @@ namespace {
 
 using testing_support::add_layer;
 using testing_support::decode;
-using varve::find_findings;
 using varve::finding;
+using varve::findings_of;
 using varve::no_index;
 
 std::vector<finding> of_kind(const varve::report& r, finding::kind what) {
-  std::vector<finding> all = find_findings(r);
+  std::vector<finding> all = findings_of(r);
   all.erase(std::remove_if(all.begin(), all.end(), [&](const finding& f) { return f.what != what; }),
             all.end());
   return all;
 }
 
-TEST(findings, nothing_is_found_in_nothing) { EXPECT_TRUE(find_findings({}).empty()); }
+TEST(findings, nothing_is_found_in_nothing) { EXPECT_TRUE(findings_of({}).empty()); }
 
 TEST(findings, a_phase_that_starves_is_launch_bound) {
   // 58 ms of work in 2350 ms: 2350 ÷ 58 = 40.5; it starves for 2292 ÷ 2350 = 97.5 %.

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Layers that should take equally long.
-#ifndef VARVE_MODEL_PEERS_HPP
-#define VARVE_MODEL_PEERS_HPP
+#ifndef VARVE_PREDICT_PEERS_HPP
+#define VARVE_PREDICT_PEERS_HPP
 
 #include <varve/report.hpp>
 
@@ -12,7 +12,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace model {
+namespace predict {
 
 /// Rows of report::layers of one phase whose paths differ in their innermost index alone, with as many calls
 /// and kernels and the same declared work. By that index.
@@ -31,8 +31,8 @@ struct peers {
 [[nodiscard]] std::uint32_t phase_of(const report& r, const row& layer) noexcept;
 [[nodiscard]] std::vector<std::uint32_t> phases_of(const report& r);
 
-}  // namespace model
+}  // namespace predict
 }  // namespace v0
 }  // namespace varve
 
-#endif  // VARVE_MODEL_PEERS_HPP
+#endif  // VARVE_PREDICT_PEERS_HPP

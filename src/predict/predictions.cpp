@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // What would change if. docs/metrics.md states the model of each prediction.
-#include "model/peers.hpp"
+#include "predict/peers.hpp"
 
 #include "formats/table/units.hpp"
 
@@ -49,7 +49,7 @@ struct phase_parts {
 
 class predictor {
  public:
-  explicit predictor(const report& r) : r_{r}, phases_{model::phases_of(r)}, parts_(r.phases.size()) {
+  explicit predictor(const report& r) : r_{r}, phases_{predict::phases_of(r)}, parts_(r.phases.size()) {
     for (std::size_t i = 0; i < r.layers.size(); ++i) {
       if (phases_[i] != none) {
         add(parts_[phases_[i]], r.layers[i].exclusive);
@@ -190,7 +190,7 @@ void predictor::roofs(const scenario& s) {
 void predictor::fusions() {
   for (const row& label : r_.labels) {
     const measures& m = label.exclusive;
-    phase_ = model::phase_of(r_, label);
+    phase_ = predict::phase_of(r_, label);
     const auto bytes = static_cast<double>(m.declared.bytes());
     if (phase_ == none || phase().passes == 0 || m.gpu_time == 0 || m.declared.activation_bytes == 0 ||
         static_cast<double>(m.declared.flops) > light * bytes ||
@@ -211,9 +211,9 @@ void predictor::fusions() {
 }
 
 void predictor::without_layers() {
-  for (const model::peers& group : model::find_peers(r_)) {
+  for (const predict::peers& group : predict::find_peers(r_)) {
     const row& layer = r_.layers[group.rows[group.rows.size() / 2]];
-    phase_ = model::phase_of(r_, layer);
+    phase_ = predict::phase_of(r_, layer);
     if (phase_ == none || phase().passes == 0 || layer.index == no_index || layer.parent != none) {
       continue;
     }
@@ -227,7 +227,7 @@ void predictor::without_layers() {
 
 }  // namespace
 
-std::vector<prediction> predict(const report& r) { return predictor{r}.predict(); }
+std::vector<prediction> predictions_of(const report& r) { return predictor{r}.predict(); }
 
 }  // namespace v0
 }  // namespace varve

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Reports made by hand: one phase "decode" and layers in it.
-#ifndef VARVE_TESTS_MODEL_MODEL_REPORT_HPP
-#define VARVE_TESTS_MODEL_MODEL_REPORT_HPP
+#ifndef VARVE_TESTS_PREDICT_DECODE_REPORT_HPP
+#define VARVE_TESTS_PREDICT_DECODE_REPORT_HPP
 
 #include <varve/report.hpp>
 
@@ -45,4 +45,4 @@ inline varve::row& add_layer(varve::report& r, const std::string& label, std::in
 
 }  // namespace testing_support
 
-#endif  // VARVE_TESTS_MODEL_MODEL_REPORT_HPP
+#endif  // VARVE_TESTS_PREDICT_DECODE_REPORT_HPP
