@@ -53,6 +53,9 @@ std::string quality(const report& r, const style& s);
 /// Rows, phase by phase.
 std::string sections(const report& r, const table_options& options, const style& s);
 
+/// What stands out, and what would change if, where there is anything to tell.
+std::string findings(const report& r, const style& s);
+
 /// Collectives by name and number of ranks, where there are any.
 std::string collectives(const report& r, const style& s);
 
