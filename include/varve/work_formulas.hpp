@@ -144,8 +144,11 @@ constexpr std::int64_t attended_square(std::int64_t tokens, std::int64_t context
 /// 1 token with context 4096 and window 128: 128.
 constexpr std::int64_t needed_keys(std::int64_t tokens, std::int64_t context,
                                    std::int64_t window = 0) noexcept {
+  if (tokens <= 0 || context < tokens) {
+    return 0;
+  }
   const std::int64_t seen = sizes::sum(tokens - 1, window);
-  return tokens <= 0 || context < tokens ? 0 : window > 0 && seen < context ? seen : context;
+  return window > 0 && seen < context ? seen : context;
 }
 
 /// Heads of one attention layer, and elements of one head's key and value.
