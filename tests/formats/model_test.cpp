@@ -9,7 +9,11 @@
 #include <varve/io.hpp>
 #include <varve/model.hpp>
 
+#include <gmock/gmock.h>
+
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace {
 
