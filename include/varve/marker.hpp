@@ -18,6 +18,7 @@
 
 #include <varve/varve.h>
 #include <varve/work.hpp>
+#include <varve/work_formulas.hpp>
 
 #include <cstddef>
 #include <cstdint>

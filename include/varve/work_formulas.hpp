@@ -54,8 +54,8 @@ struct weight_format {
   std::int64_t zero_bits = 0;   ///< of one zero point
 
   constexpr weight_format() noexcept = default;
-  // Implicit: a type alone is a format.
-  constexpr weight_format(dtype t) noexcept : type{t} {}
+  /// A type alone is a format.
+  constexpr weight_format(dtype t) noexcept : type{t} {}  // NOLINT(google-explicit-constructor)
   constexpr weight_format(dtype t, std::int64_t along_k, std::int64_t along_n, std::int64_t scale,
                           std::int64_t zero = 0) noexcept
       : type{t}, group{along_k}, columns{along_n}, scale_bits{scale}, zero_bits{zero} {}
@@ -144,8 +144,11 @@ constexpr std::int64_t attended_square(std::int64_t tokens, std::int64_t context
 /// 1 token with context 4096 and window 128: 128.
 constexpr std::int64_t needed_keys(std::int64_t tokens, std::int64_t context,
                                    std::int64_t window = 0) noexcept {
+  if (tokens <= 0 || context < tokens) {
+    return 0;
+  }
   const std::int64_t seen = sizes::sum(tokens - 1, window);
-  return tokens <= 0 || context < tokens ? 0 : window > 0 && seen < context ? seen : context;
+  return window > 0 && seen < context ? seen : context;
 }
 
 /// Heads of one attention layer, and elements of one head's key and value.
@@ -298,7 +301,8 @@ constexpr void read_experts(work& out, std::int64_t experts, std::int64_t chosen
   const std::int64_t least = tokens > 0 ? sizes::product(chosen < experts ? chosen : experts, each) : 0;
   const std::int64_t picks = sizes::product(tokens, chosen);
   const std::int64_t most = sizes::product(picks < experts ? picks : experts, each);
-  std::int64_t read = fits ? static_cast<std::int64_t>(expected + 0.5) : sizes::most;
+  std::int64_t read = fits ? static_cast<std::int64_t>(expected) : sizes::most;
+  read += fits && expected - static_cast<double>(read) >= 0.5 ? 1 : 0;
   read = read < least ? least : read > most ? most : read;  // what rounding of doubles may have moved
   out.weight_bytes = sizes::sum(out.weight_bytes, read);
   out.bytes_below = sizes::sum(out.bytes_below, read - least);

@@ -13,7 +13,6 @@ namespace {
 
 using varve::dtype;
 using varve::operator_work;
-using varve::sequence_tokens;
 
 /// Width 8, 2 heads of 4 that share one key-value head, a gated block of 16, 32 words.
 varve::model small() {

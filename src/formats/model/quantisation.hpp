@@ -33,10 +33,6 @@ quantisation read_modelopt(const config& from, dtype type);
 /// Gives each matrix of the model the format that it is stored in. Head and router stay as they are.
 void apply(const quantisation& how, model& m);
 
-/// Whether a module, "model.layers.3.self_attn.q_proj", is among those that a pattern names: whole steps of
-/// its path, unless the pattern has a * at that end.
-bool names_module(std::string_view pattern, std::string_view module);
-
 }  // namespace model_file
 }  // namespace v0
 }  // namespace varve

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// Descriptions of models from config.json. Sizes are those of published models, whose counts of parameters
+// are printed on their pages; what is left out of a file is left out on purpose.
+#include "formats/input_files.hpp"
+#include "formats/model/module_names.hpp"
+
+#include <varve/io.hpp>
+#include <varve/model.hpp>
+
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using varve::dtype;
+
+class model_file : public input_files {
+ protected:
+  [[nodiscard]] varve::model read(const std::string& fields) const {
+    return varve::read_model(write("config.json", "{" + fields + "}"));
+  }
+  [[nodiscard]] std::int64_t parameters(const std::string& fields) const {
+    return count_parameters(read(fields)).total;
+  }
+  [[nodiscard]] std::string error(const std::string& fields) const {
+    const std::string file = write("config.json", "{" + fields + "}");
+    return error_of([&] { static_cast<void>(varve::read_model(file)); });
+  }
+};
+
+const std::string tiny_llama =
+    R"("model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "vocab_size": 1000)";
+
+TEST_F(model_file, has_the_parameters_that_a_published_model_has) {
+  EXPECT_EQ(parameters(R"("model_type": "falcon", "hidden_size": 4544, "num_hidden_layers": 32,
+      "num_attention_heads": 71, "vocab_size": 65024)"),
+            6'921'720'704);  // 7B: one key-value head, one norm, no bias, tied, 4 times the width
+  EXPECT_EQ(parameters(R"("model_type": "falcon", "hidden_size": 8192, "num_hidden_layers": 60,
+      "num_attention_heads": 128, "num_kv_heads": 8, "new_decoder_architecture": true, "vocab_size": 65024)"),
+            41'303'293'952);  // 40B: two norms of one input
+  EXPECT_EQ(
+      parameters(R"("model_type": "opt", "hidden_size": 1024, "word_embed_proj_dim": 512, "ffn_dim": 4096,
+      "num_hidden_layers": 24, "num_attention_heads": 16, "vocab_size": 50272,
+      "max_position_embeddings": 2048, "do_layer_norm_before": false)"),
+      331'196'416);  // 350m: projections to and from a narrower table, no last norm
+  EXPECT_EQ(parameters(R"("model_type": "phi", "hidden_size": 2560, "intermediate_size": 10240,
+      "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 51200)"),
+            2'779'683'840);  // Phi-2: every product has a bias, the head's too
+  EXPECT_EQ(parameters(R"("model_type": "gemma", "hidden_size": 2048, "intermediate_size": 16384,
+      "num_hidden_layers": 18, "num_attention_heads": 8, "num_key_value_heads": 1, "vocab_size": 256000)"),
+            2'506'172'416);  // 2B: heads of 256, tied
+  EXPECT_EQ(parameters(R"("model_type": "qwen3", "hidden_size": 1024, "intermediate_size": 3072,
+      "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 151936,
+      "tie_word_embeddings": true)"),
+            596'049'920);  // 0.6B: heads of 128, whatever the width
+}
+
+TEST_F(model_file, has_the_parameters_of_a_published_mixture_of_experts) {
+  EXPECT_EQ(parameters(R"("model_type": "qwen2_moe", "hidden_size": 2048, "intermediate_size": 5632,
+      "moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632, "num_experts": 60,
+      "num_experts_per_tok": 4, "num_hidden_layers": 24, "num_attention_heads": 16,
+      "num_key_value_heads": 16, "vocab_size": 151936)"),
+            14'315'784'192);  // Qwen1.5-MoE-A2.7B
+  const varve::model lite = read(R"("model_type": "deepseek_v2", "hidden_size": 2048,
+      "intermediate_size": 10944, "moe_intermediate_size": 1408, "n_routed_experts": 64,
+      "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1, "num_hidden_layers": 27,
+      "num_attention_heads": 16, "num_key_value_heads": 16, "q_lora_rank": null, "vocab_size": 102400)");
+  EXPECT_EQ(count_parameters(lite).total, 15'706'484'224);  // DeepSeek-V2-Lite: queries projected directly
+  EXPECT_EQ(kv_bytes_per_token(lite), 27 * (512 + 64) * 2);
+  const varve::model oss = read(R"("model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880,
+      "num_local_experts": 128, "num_experts_per_tok": 4, "num_hidden_layers": 36,
+      "num_attention_heads": 64, "vocab_size": 201088,
+      "quantization_config": {"quant_method": "mxfp4"})");
+  EXPECT_EQ(count_parameters(oss).total, 116'829'156'672);  // gpt-oss-120b
+  EXPECT_EQ(oss.layers[0].attention.window, 128);
+  EXPECT_EQ(oss.layers[1].attention.window, 0);
+  EXPECT_EQ(oss.layers[0].experts.weights, (varve::weight_format{dtype::fp4, 32, 1, 8}));
+  EXPECT_EQ(oss.layers[0].attention.in, dtype::bf16);
+}
+
+TEST_F(model_file, takes_the_language_model_of_one_with_eyes) {
+  const varve::model m = read(R"("model_type": "gemma3", "torch_dtype": "bfloat16", "vision_config": {},
+      "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
+      "num_hidden_layers": 34, "sliding_window": 1024})");
+  EXPECT_EQ(count_parameters(m).total, 3'880'263'168);  // Gemma 3 4B without its vision tower
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    EXPECT_EQ(m.layers[i].attention.window, i % 6 == 5 ? 0 : 1024) << i;
+  }
+  EXPECT_EQ(m.layers[0].attention.heads.queries, 8);
+  EXPECT_TRUE(m.tied);
+}
+
+TEST_F(model_file, windows_are_where_the_family_has_them) {
+  const std::string sizes = R"(, "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 4,
+      "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 1000)";
+  const auto windows = [&](const std::string& fields) {
+    std::vector<std::int64_t> out;
+    for (const varve::model_layer& layer : read(fields + sizes).layers) {
+      out.push_back(layer.attention.window);
+    }
+    return out;
+  };
+  using list = std::vector<std::int64_t>;
+  EXPECT_EQ(windows(R"("model_type": "mistral")"), (list{4096, 4096, 4096, 4096}));  // the class's own
+  EXPECT_EQ(windows(R"("model_type": "mistral", "sliding_window": null)"), (list{0, 0, 0, 0}));
+  EXPECT_EQ(windows(R"("model_type": "gemma2")"), (list{4096, 0, 4096, 0}));
+  EXPECT_EQ(windows(R"("model_type": "gemma3_text", "sliding_window": 7, "sliding_window_pattern": 2)"),
+            (list{7, 0, 7, 0}));
+  EXPECT_EQ(windows(R"("model_type": "gemma3_text", "sliding_window": 7, "layer_types": ["full_attention",
+      "sliding_attention", "full_attention", "full_attention"])"),
+            (list{0, 7, 0, 0}));
+  EXPECT_EQ(windows(R"("model_type": "qwen2", "sliding_window": 7)"), (list{0, 0, 0, 0}));
+  EXPECT_EQ(windows(R"("model_type": "qwen2", "sliding_window": 7, "use_sliding_window": true,
+      "max_window_layers": 3)"),
+            (list{0, 0, 0, 7}));
+  EXPECT_EQ(windows(R"("model_type": "phi3", "sliding_window": 7)"), (list{7, 7, 7, 7}));
+}
+
+TEST_F(model_file, dense_layers_stand_between_sparse_ones) {
+  const auto sparse = [&](const std::string& fields) {
+    std::string out;
+    for (const varve::model_layer& layer : read(fields).layers) {
+      out += layer.experts.count > 0 ? 'E' : 'd';
+    }
+    return out;
+  };
+  const std::string qwen = R"("model_type": "qwen3_moe", "hidden_size": 256, "intermediate_size": 512,
+      "moe_intermediate_size": 64, "num_experts": 8, "num_experts_per_tok": 2, "num_hidden_layers": 6,
+      "num_attention_heads": 4, "vocab_size": 1000)";
+  EXPECT_EQ(sparse(qwen), "EEEEEE");
+  EXPECT_EQ(sparse(qwen + R"(, "decoder_sparse_step": 2)"), "dEdEdE");
+  EXPECT_EQ(sparse(qwen + R"(, "decoder_sparse_step": 2, "mlp_only_layers": [0, 3, 99])"), "dEdddE");
+  const std::string deepseek = R"("model_type": "deepseek_v3", "hidden_size": 256, "intermediate_size": 512,
+      "moe_intermediate_size": 64, "n_routed_experts": 8, "num_experts_per_tok": 2, "num_hidden_layers": 6,
+      "num_attention_heads": 4, "vocab_size": 1000)";
+  EXPECT_EQ(sparse(deepseek), "dddEEE");
+  EXPECT_EQ(sparse(deepseek + R"(, "first_k_dense_replace": 1, "moe_layer_freq": 2)"), "ddEdEd");
+}
+
+TEST_F(model_file, quantised_matrices_are_those_that_the_file_does_not_leave_out) {
+  const auto format = [&](const std::string& how) {
+    return read(tiny_llama + R"(, "quantization_config": {)" + how + "}");
+  };
+  const varve::model gptq = format(R"("quant_method": "gptq", "bits": 4, "group_size": 64, "sym": true)");
+  EXPECT_EQ(gptq.layers[0].mlp.weights, (varve::weight_format{dtype::int4, 64, 1, 16, 4}));
+  EXPECT_EQ(gptq.factors, dtype::bf16);
+  EXPECT_EQ(format(R"("quant_method": "gptq", "bits": 8, "group_size": -1)").layers[0].mlp.weights,
+            (varve::weight_format{dtype::int8, 0, 1, 16, 8}));
+  EXPECT_EQ(format(R"("quant_method": "awq", "zero_point": false)").layers[1].attention.in,
+            (varve::weight_format{dtype::int4, 128, 1, 16}));
+  const varve::model fp8 = format(R"("quant_method": "fp8", "weight_block_size": [128, 64],
+      "modules_to_not_convert": ["lm_head", "model.layers.1.self_attn.o_proj", "model.layers.1.input_layernorm"])");
+  EXPECT_EQ(fp8.layers[0].attention.output, (varve::weight_format{dtype::fp8, 64, 128, 32}));
+  EXPECT_EQ(fp8.layers[1].attention.output, dtype::bf16);
+  EXPECT_EQ(fp8.layers[1].attention.in, fp8.layers[0].attention.in);
+  EXPECT_EQ(fp8.factors, dtype::fp8);
+  const varve::model tensors = format(R"("quant_method": "compressed-tensors", "ignore": ["re:.*self_attn.*"],
+      "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float", "strategy": "channel"},
+      "input_activations": {"num_bits": 8}}})");
+  EXPECT_EQ(tensors.layers[0].mlp.weights, (varve::weight_format{dtype::fp8, 0, 1, 16}));
+  EXPECT_EQ(tensors.layers[0].attention.in, dtype::bf16);
+}
+
+TEST_F(model_file, quantisation_may_stand_in_a_file_beside) {
+  static_cast<void>(write("hf_quant_config.json", R"({"producer": {"name": "modelopt"}, "quantization":
+      {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}})"));
+  const varve::model m = read(tiny_llama);
+  EXPECT_EQ(m.layers[0].mlp.weights, (varve::weight_format{dtype::fp8, 0, 0, 32}));
+  EXPECT_EQ(m.cache, dtype::fp8);
+  EXPECT_EQ(m.type, dtype::bf16);
+  EXPECT_EQ(m.quantisation, "modelopt FP8");
+}
+
+TEST_F(model_file, a_folder_stands_for_its_config) {
+  static_cast<void>(write("config.json", "{" + tiny_llama + R"(, "torch_dtype": "float16"})"));
+  const varve::model m = varve::read_model(path(""));
+  EXPECT_EQ(m.name, "llama");
+  EXPECT_EQ(m.type, dtype::f16);
+  EXPECT_EQ(m.layers[0].attention.heads.keys, 4);
+}
+
+TEST_F(model_file, errors_name_the_field_and_what_to_do) {
+  EXPECT_EQ(
+      error(R"("model_type": "llama")"),
+      "config.json: hidden_size: missing; add it, or take the config.json that the model was published with");
+  EXPECT_THAT(error(R"("model_type": "mamba", "hidden_size": 1)"),
+              testing::StartsWith("config.json: model_type: \"mamba\" is unknown; known are deepseek_v2, "));
+  EXPECT_THAT(error(R"("hidden_size": 1)"),
+              testing::StartsWith("config.json: model_type: missing; known are "));
+  EXPECT_EQ(error(tiny_llama + R"(, "num_key_value_heads": 3)"),
+            "config.json: num_attention_heads: 4 heads cannot share 3 key-value heads; correct one of them");
+  EXPECT_EQ(
+      error(R"("model_type": "llama", "hidden_size": 10, "vocab_size": 5, "num_attention_heads": 3)"),
+      "config.json: num_attention_heads: 3 heads do not divide a width of 10; correct one of them, or add "
+      "head_dim");
+  EXPECT_EQ(error(R"("model_type": "llama", "hidden_size": -1)"),
+            "config.json: hidden_size: must be an integer from 1 to 2^40; correct it in the file");
+  EXPECT_THAT(error(R"("model_type": "llama", "hidden_size": "wide")"),
+              testing::HasSubstr("hidden_size: must be"));
+  EXPECT_THAT(error(R"("model_type": "gemma3", "text_config": {"model_type": "gemma3_text"})"),
+              testing::HasSubstr("hidden_size: missing"));
+  EXPECT_EQ(error(R"("model_type": "llama", "hidden_size": 8, "vocab_size": 5, "num_attention_heads": 2,
+      "intermediate_size": 4, "num_hidden_layers": 100000)"),
+            "config.json: num_hidden_layers: 100000 layers are more than the 1024 that varve takes");
+  EXPECT_THAT(error(tiny_llama + R"(, "quantization_config": {"quant_method": "magic"})"),
+              testing::StartsWith("config.json: quantization_config.quant_method: unknown; known are awq, "));
+  EXPECT_THAT(error(tiny_llama + R"(, "quantization_config": {"quant_method": "gptq", "bits": 3})"),
+              testing::StartsWith("config.json: quantization_config.bits: 3 bits are not supported"));
+  EXPECT_THAT(error(tiny_llama + R"(, "quantization_config": 4)"),
+              testing::HasSubstr("quantization_config: must be an object"));
+  EXPECT_THAT(error(tiny_llama + R"(, "torch_dtype": "posit")"),
+              testing::HasSubstr("torch_dtype: is not one of"));
+  EXPECT_THAT(error(R"("model_type": "gemma2", "hidden_size": 8, "vocab_size": 5, "num_attention_heads": 4,
+      "intermediate_size": 4, "num_hidden_layers": 2, "layer_types": ["full_attention"])"),
+              testing::HasSubstr("layer_types: names 1 layers of 2"));
+}
+
+TEST_F(model_file, what_is_no_config_is_refused) {
+  const auto refused = [&](const std::string& bytes) {
+    const std::string file = write("config.json", bytes);
+    return error_of([&] { static_cast<void>(varve::read_model(file)); });
+  };
+  EXPECT_FALSE(refused("").empty());
+  EXPECT_FALSE(refused("{").empty());
+  EXPECT_FALSE(refused("{\"model_type\": \"ll").empty());
+  EXPECT_FALSE(refused(std::string("{\"a\": \xFF}")).empty());
+  EXPECT_FALSE(refused(std::string(100000, '[')).empty());
+  EXPECT_EQ(refused("[1]"), "config.json: is JSON but no config.json: it must be an object");
+  EXPECT_FALSE(refused("{" + tiny_llama + R"(, "quantization_config": {"quant_method": "awq",
+      "modules_to_not_convert": [1]}})")
+                   .empty());
+  const std::string missing = path("none.json");
+  EXPECT_FALSE(error_of([&] { static_cast<void>(varve::read_model(missing)); }).empty());
+}
+
+TEST(quantised_modules, are_named_by_steps_of_their_path) {
+  using varve::model_file::names_module;
+  const std::string module = "model.layers.1.self_attn.q_proj";
+  EXPECT_TRUE(names_module("model.layers.1.self_attn", module));
+  EXPECT_TRUE(names_module("self_attn", module));
+  EXPECT_TRUE(names_module("model.layers.*.self_attn", module));
+  EXPECT_TRUE(names_module("*q_proj", module));
+  EXPECT_TRUE(names_module("model.layers.1*", "model.layers.12.mlp"));
+  EXPECT_FALSE(names_module("model.layers.1", "model.layers.12.mlp"));
+  EXPECT_FALSE(names_module("gate", "model.layers.1.mlp.gate_proj"));
+  EXPECT_FALSE(names_module("proj", module));
+  EXPECT_FALSE(names_module("", module));
+  EXPECT_FALSE(names_module("*a*b*c*d", std::string(500, 'a')));
+}
+
+}  // namespace
