@@ -7,6 +7,7 @@
 #ifndef VARVE_IO_HPP
 #define VARVE_IO_HPP
 
+#include <varve/device.hpp>
 #include <varve/model.hpp>
 #include <varve/report.hpp>
 #include <varve/trace.hpp>
@@ -123,6 +124,13 @@ VARVE_API void write_json(std::ostream& out, const report& r);
 /// a step (num_nextn_predict_layers), encoders of images and sound. Throws varve::error, which names the
 /// field that is missing, wrong or not known, and what to do.
 [[nodiscard]] VARVE_API model read_model(const std::string& path);
+/// Ceilings of a device from a JSON file that a person or varve calibrate wrote (docs/devices.md has the
+/// fields). Throws varve::error that names the field for one that is unknown, of a wrong type, negative, 0,
+/// or so small or large that its unit must be wrong.
+[[nodiscard]] VARVE_API ceilings read_ceilings(const std::string& path);
+/// What read_ceilings() reads; what is unknown is left out.
+VARVE_API void write_json(std::ostream& out, const ceilings& device);
+[[nodiscard]] VARVE_API std::string to_json(const ceilings& device);
 
 }  // namespace v0
 }  // namespace varve

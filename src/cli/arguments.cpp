@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/arguments.hpp"
 
+#include "cli/devices.hpp"
+
 #include <varve/varve.h>
 
 #include <CLI/CLI.hpp>
@@ -226,6 +228,18 @@ void add_table_options(CLI::App& app, report_arguments& out) {
       app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
       "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
       "no duration such as 20ms or 1.5s", duration_of);
+  const auto device = [&out](const std::string& text) {
+    try {
+      out.analysis.ceilings = device_named(text);
+    } catch (const std::exception& e) {
+      throw CLI::ValidationError("--device", e.what());
+    }
+  };
+  app.add_option_function<std::string>(
+         "--device", device,
+         "what the devices can do at most: a name that varve devices lists,\nor a JSON file; default by the "
+         "names in the trace")
+      ->type_name("NAME");
   add_rules(app, out.rules);
   app.add_flag(
       "--steady", out.analysis.steady,
@@ -282,6 +296,45 @@ void add_options(CLI::App& app, run_arguments& out) {
   app.footer(run_codes);
 }
 
+void add_options(CLI::App& app, devices_arguments& out) {
+  app.add_option("NAME", out.name, "all of this one: a name (case and punctuation are free), or a JSON file")
+      ->type_name("");
+  app.footer("Exit codes: 0 all is well, 1 the file could not be read, 2 there is no such device");
+}
+
+void add_options(CLI::App& app, calibrate_arguments& out) {
+  const auto from_1 = [](const std::string& text) {
+    const auto value = number_of<std::size_t>(text);
+    return value && *value > 0 ? value : std::nullopt;
+  };
+  app.add_option("--output", out.output,
+                 "write to FILE; default devices/MACHINE.json in\n$XDG_CONFIG_HOME/varve or ~/.config/varve")
+      ->type_name("FILE");
+  app.add_option("--name", out.name,
+                 "what the device is called; default the processor's and\nthe machine's name")
+      ->type_name("TEXT");
+  add_option(app, "--samples", out.samples, "N", "runs of each kind, of which the median counts; default 9",
+             "no number from 1 to 100000", from_1);
+  add_option(app, "--memory", out.memory, "MIB",
+             "that the triad's arrays take together; default twelve times\nthe last cache, 384 at least",
+             "no number from 1 to 100000", [from_1](const std::string& text) {
+               const auto value = from_1(text);
+               return value ? std::optional<std::uint64_t>{*value} : std::nullopt;
+             });
+  add_option(app, "--order", out.order, "N", "of the matrices that are multiplied; default 2048",
+             "no number from 1 to 16384", [from_1](const std::string& text) {
+               const auto value = from_1(text);
+               constexpr std::size_t most = 16384;
+               return value && *value <= most ? std::optional<int>{static_cast<int>(*value)} : std::nullopt;
+             });
+  app.add_option("--blas", out.blas, "library that multiplies; default OpenBLAS, where there is one")
+      ->type_name("LIBRARY");
+  app.footer(
+      "Run it on an idle machine: it takes a few seconds, all processors and up to a quarter of the memory.\n"
+      "Exit codes: 0 all is well, 1 it could not be measured, 2 the command line is wrong, 3 the file could\n"
+      "not be written");
+}
+
 }  // namespace
 
 arguments parse(int argc, const char* const* argv) {
@@ -289,7 +342,7 @@ arguments parse(int argc, const char* const* argv) {
   app.set_version_flag("--version", version_text());
   app.set_help_flag("--help,-h", "show this");
   app.require_subcommand(0, 1);
-  app.footer(std::string{"varve report --help and varve run --help say more.\n\n"} + codes);
+  app.footer(std::string{"varve COMMAND --help says more.\n\n"} + codes);
   app.get_formatter()->column_width(28);
 
   CLI::App& report = *app.add_subcommand("report", "print where the time of traces goes");
@@ -303,6 +356,17 @@ arguments parse(int argc, const char* const* argv) {
   run.get_formatter()->column_width(28);
   run_arguments to_run;
   add_options(run, to_run);
+
+  CLI::App& devices = *app.add_subcommand("devices", "print what is published of GPUs");
+  devices.get_formatter()->column_width(28);
+  devices_arguments to_show;
+  add_options(devices, to_show);
+
+  CLI::App& calibrate =
+      *app.add_subcommand("calibrate", "measure what this machine's processor can do at most");
+  calibrate.get_formatter()->column_width(28);
+  calibrate_arguments to_measure;
+  add_options(calibrate, to_measure);
 
   arguments out;
   const char* const* end = argv + argc;
@@ -319,6 +383,10 @@ arguments parse(int argc, const char* const* argv) {
         throw CLI::RequiredError{"ENGINE after --, as in varve run -- ./engine model.gguf,"};
       }
       out.run = std::move(to_run);
+    } else if (devices.parsed()) {
+      out.devices = std::move(to_show);
+    } else if (calibrate.parsed()) {
+      out.calibrate = std::move(to_measure);
     } else {
       out.code = usage;
       out.text = app.help();

@@ -43,10 +43,25 @@ struct run_arguments {
   bool verbose = false;
 };
 
-/// What the command line asks for: a report, a run, or an exit with this code after the text was shown.
+struct devices_arguments {
+  std::string name;  ///< empty: all
+};
+
+struct calibrate_arguments {
+  std::string output;  ///< empty: a file of the user's, named after the machine
+  std::string name;    ///< empty: the processor's and the machine's
+  std::string blas;    ///< library; empty: OpenBLAS
+  std::size_t samples = 9;
+  std::optional<std::uint64_t> memory;  ///< MiB, for the triad
+  int order = 2048;                     ///< of the matrices
+};
+
+/// What the command line asks for: one of the commands, or an exit with this code after the text was shown.
 struct arguments {
   std::optional<report_arguments> report;
   std::optional<run_arguments> run;
+  std::optional<devices_arguments> devices;
+  std::optional<calibrate_arguments> calibrate;
   int code = success;
   std::string text;  ///< help, version, or what is wrong with the command line
 };

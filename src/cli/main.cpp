@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/arguments.hpp"
+#include "cli/calibrate.hpp"
+#include "cli/devices.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/run.hpp"
@@ -17,6 +19,12 @@ int main(int argc, char** argv) {
     }
     if (asked.run) {
       return run(*asked.run);
+    }
+    if (asked.devices) {
+      return run(*asked.devices);
+    }
+    if (asked.calibrate) {
+      return run(*asked.calibrate);
     }
     if (asked.code == success) {
       write_standard_output(asked.text);

@@ -39,7 +39,8 @@ report read(const std::string& path, const report_arguments& asked) {
             {analysis.steady, "--steady"},
             {!asked.rules.empty(), "--phase-rule, --layer-rule or --ignore-rule"},
             {!asked.captures.empty(), "--captures"},
-            {asked.layer_count != 0, "--layers-count"}}) {
+            {asked.layer_count != 0, "--layers-count"},
+            {analysis.ceilings.has_value(), "--device"}}) {
         if (given) {
           complain(path + ": is a report already, so " + option + " changes nothing");
         }

@@ -8,7 +8,6 @@
 namespace {
 
 using testing::HasSubstr;
-using varve::ceilings;
 using varve::math_pipe;
 
 constexpr std::int64_t gib = std::int64_t{1} << 30U;
