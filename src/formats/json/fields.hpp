@@ -273,6 +273,7 @@ void fields(Archive& a, is<ceilings> auto& c) {
   a("multiprocessors", c.multiprocessors);
   a("compute_capability", c.compute_capability);
   a("clock", c.clock);
+  a("top_clock", c.top_clock);
   a("measured", c.measured);
   a("source", c.source);
 }
