@@ -183,13 +183,17 @@ class judgement {
 
   /// Faster than anything can be, or out of the last cache.
   bool beats_roof() {
-    if (std::max(out_.compute_share, out_.memory_share) <= most_utilised &&
-        out_.roof_share <= most_utilised) {
+    // Peaks may be printed for a clock below the highest.
+    const double clock = f_.device->clock;
+    const double most_compute =
+        most_utilised * (clock > 0 ? std::max(1.0, f_.device->top_clock / clock) : 1.0);
+    const double most = out_.side == bound::compute ? most_compute : most_utilised;
+    if (out_.compute_share <= most_compute && out_.memory_share <= most_utilised && out_.roof_share <= most) {
       return false;
     }
     const double bytes = bytes_of(f_.declared);
     const double call = f_.calls > 0 ? bytes / static_cast<double>(f_.calls) : 0;
-    const bool fits = out_.compute_share <= most_utilised && call > 0 && call <= f_.device->l2_bytes;
+    const bool fits = out_.compute_share <= most_compute && call > 0 && call <= f_.device->l2_bytes;
     const double l2 = f_.device->l2_bandwidth;
     const double time = static_cast<double>(f_.gpu_time);
     const double share = l2 > 0 ? bytes / l2 * 1e9 / time : 0;
@@ -206,9 +210,8 @@ class judgement {
       decide(bound::memory, "memory-bound by the cache: " + of_peak(bytes / time * 1e9, l2, "B/s") + " (" +
                                 percent_of(share, 1) + "): " + cached);
     } else {
-      decide(bound::latency, "latency-bound: " + utilisation(bound::compute) + " and, out of the cache, " +
-                                 percent_of(share, 1) + " of " + rate_of(l2, "B/s") + ": " + cached +
-                                 occupied());
+      decide(bound::latency, "latency-bound: out of the cache " + percent_of(share, 1) + " of " +
+                                 rate_of(l2, "B/s") + ": " + cached + occupied());
     }
     return true;
   }
@@ -228,9 +231,14 @@ class judgement {
     }
     std::string why = name_of(by) + "-bound: ";
     if (by == bound::latency) {
-      why += utilisation(bound::memory) + " and " + utilisation(bound::compute) + occupied();
+      why += utilisation(bound::memory) +
+             (f_.declared.flops > 0 ? " and " + utilisation(bound::compute) : "") + occupied();
     } else if (std::max(out_.compute_share, out_.memory_share) >= bound_from) {
       why += utilisation(by) + balance();
+      if (by == bound::compute && out_.compute_share > 1 && f_.device->top_clock > f_.device->clock) {
+        why += "; that peak is for " + rate_of(f_.device->clock, "Hz") + ", the clock reaches " +
+               rate_of(f_.device->top_clock, "Hz");
+      }
     } else {
       why += percent_of(out_.roof_share, 1) +
              " of the roof, by operators of both kinds: " + utilisation(bound::compute) + ", " +
@@ -270,7 +278,7 @@ class judgement {
 
   [[nodiscard]] std::string occupied() const {
     if (f_.occupied == nullptr) {
-      return ": too little runs at once";
+      return ": neither reaches " + percent_of(bound_from, 1);
     }
     return ": " + number_of(f_.occupied->waves) + " waves of blocks, " +
            percent_of(f_.occupied->theoretical, 1) + " of the warps that fit" +

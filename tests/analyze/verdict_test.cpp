@@ -173,6 +173,21 @@ TEST(verdict, is_withheld_where_the_roof_is_beaten) {
   EXPECT_THAT(v.why, HasSubstr("beats the roof by 5.3 %: 2.11 of 2 TB/s (105 %)"));
 }
 
+// 10.8e9 FLOPs take 10,800 ns: 108 % of 10,000. The peak is for 1.8 GHz; at 2 GHz it is 111 % of that.
+TEST(verdict, allows_for_a_clock_above_that_of_the_peak) {
+  facts f = done({linear(10'800'000'000, 1000)}, 10'000);
+  EXPECT_EQ(judge(f).by, bound::unknown);
+  varve::ceilings boosted = gpu;
+  boosted.clock = 1.8e9;
+  boosted.top_clock = 2e9;
+  f.device = &boosted;
+  EXPECT_EQ(judge(f).by, bound::compute);
+  EXPECT_THAT(judge(f).why, HasSubstr("(108 %)"));
+  EXPECT_THAT(judge(f).why, HasSubstr("that peak is for 1.8 GHz, the clock reaches 2 GHz"));
+  f.gpu_time = 9'000;  // 120 %, of 1.05 · 2 ÷ 1.8 = 116.7 % at most
+  EXPECT_EQ(judge(f).by, bound::unknown);
+}
+
 // 20,000,000 bytes take 10,000 ns by the memory, 4,000 by a cache of 5 TB/s that holds them.
 TEST(verdict, is_by_the_cache_where_bytes_come_from_there) {
   facts f = done({linear(1, 20'000'000)}, 5'000);  // 200 % of the memory's roof, 80 % of the cache's

@@ -51,8 +51,8 @@ auto parts(is<varve::occupancy> auto& x) {
   return std::tie(a, b, c, d, e);
 }
 auto parts(is<varve::ceilings> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
 }
 auto parts(is<varve::finding> auto& x) {
   auto& [a, b, c, d, e, f, g] = x;

@@ -87,6 +87,11 @@ std::vector<operator_column> columns_of_operators() {
          const work& w = l.source->declared;
          return w.flops > 0 && byte_sum(w) > 0 ? number(static_cast<double>(w.flops) / byte_sum(w)) : "";
        }},
+      {{"% roof", 67, true},
+       [](const operator_line& l) {
+         const double share = l.source->calls_with_work == l.source->calls ? l.source->verdict.roof_share : 0;
+         return share > 0 ? percent(share, 1) : "";
+       }},
   };
 }
 

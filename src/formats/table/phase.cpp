@@ -228,6 +228,9 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
   if (const auto pieces = categories(r, p); !pieces.empty()) {
     out += labelled("work", pieces, s);
   }
+  if (!p.verdict.why.empty()) {
+    out += labelled("verdict", {printable(p.verdict.why)}, s);
+  }
   return out + layers();
 }
 

@@ -5,8 +5,11 @@
 #include "formats/table/units.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace varve::table {
 
@@ -218,6 +221,45 @@ void sources(const report& r, sentences& out) {
   }
 }
 
+/// Whose word work is, where it is not that of operators' shapes alone.
+void work_known(const report& r, sentences& out) {
+  constexpr std::array<const char*, work_sources> names{"by counters", "as the engine declared it",
+                                                        "by the shapes of operators' inputs",
+                                                        "by the model's description"};
+  const auto& known = r.quality.work_known;
+  constexpr auto shapes = static_cast<std::size_t>(work_source::shapes);
+  std::string text;
+  bool others = false;
+  for (std::size_t k = 0; k < work_sources; ++k) {
+    if (known[k] > 0) {
+      text += (text.empty() ? "" : ", ") + std::string{names[k]} + " for " + percent(known[k], 1) + " %";
+      others = others || k != shapes;
+    }
+  }
+  if (others) {
+    out.say("FLOPs and bytes are known " + text + " of the GPU time.");
+  } else if (r.operators.work_share > 0) {
+    out.say("FLOPs and bytes are from the shapes of operators' inputs, known for those that launched " +
+            percent(r.operators.work_share, 1) + " % of the GPU time.");
+  }
+}
+
+/// The ceilings that roofs are by.
+void ceilings_used(const report& r, sentences& out) {
+  const bool used = std::any_of(r.phases.begin(), r.phases.end(),
+                                [](const phase_row& p) { return p.total.roof.total > 0; });
+  std::vector<std::string> named;
+  for (const device_row& d : r.devices) {
+    if (!used || !d.ceilings || std::find(named.begin(), named.end(), d.ceilings->name) != named.end()) {
+      continue;
+    }
+    named.push_back(d.ceilings->name);
+    const ceilings& c = *d.ceilings;
+    out.say("Roofs are those of " + printable(c.name) + ", " + bytes(c.bandwidth) + "/s of its memory" +
+            (c.measured ? ", measured" : "") + (c.source.empty() ? "." : ": " + printable(c.source)));
+  }
+}
+
 }  // namespace
 
 std::string quality(const report& r, const style& s) {
@@ -230,10 +272,8 @@ std::string quality(const report& r, const style& s) {
         "program did.");
   }
   inference(q, out);
-  if (r.operators.work_share > 0) {
-    out.say("FLOPs and bytes are from the shapes of operators' inputs, known for those that launched " +
-            percent(r.operators.work_share, 1) + " % of the GPU time.");
-  }
+  work_known(r, out);
+  ceilings_used(r, out);
   if (q.live_cpu) {
     out.say(
         "The activities ran on the host's own cores, so idle time measures the operating system's scheduler "

@@ -62,6 +62,40 @@ std::string intensity(const measures& m) {
              : "";
 }
 
+/// What binds; in brackets the side of the ridge alone where no verdict is given.
+std::string bound_of(const verdict& v) {
+  const auto name = [](bound by) {
+    switch (by) {
+      case bound::compute:
+        return "compute";
+      case bound::memory:
+        return "memory";
+      case bound::communication:
+        return "communication";
+      case bound::copy:
+        return "copy";
+      case bound::starved:
+        return "starved";
+      case bound::latency:
+        return "latency";
+      case bound::unknown:
+        break;
+    }
+    return "";
+  };
+  return v.by != bound::unknown     ? name(v.by)
+         : v.side != bound::unknown ? std::string{"("} + name(v.side) + ')'
+                                    : "";
+}
+
+/// Whether work and ceilings are known of any row.
+bool has_roof(const std::vector<section>& all) {
+  return std::any_of(all.begin(), all.end(), [](const section& s) {
+    return std::any_of(s.lines.begin(), s.lines.end(),
+                       [](const line& l) { return l.source->verdict.side != bound::unknown; });
+  });
+}
+
 /// A column and its cells. The importances put in order what a narrow terminal keeps longest.
 struct column_of_rows {
   column head;
@@ -139,6 +173,12 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
       {{"GB/s", 66, true},
        [](const line& l) { return rate(l.source->inclusive, byte_sum(l.source->inclusive.declared), 1); }},
       {{"FLOP/B", 35, true}, [](const line& l) { return intensity(l.source->inclusive); }},
+      {{"bound", 68, has_roof(all)}, [](const line& l) { return bound_of(l.source->verdict); }},
+      {{"% roof", 67, true},
+       [](const line& l) {
+         const double share = l.source->verdict.roof_share;
+         return share > 0 ? (partly_known(l.source->inclusive) ? "≥" : "") + percent(share, 1) : "";
+       }},
       {{"copied", 43, !ranges},
        [](const line& l) {
          const auto copied = static_cast<double>(l.source->inclusive.copy_bytes);
@@ -239,6 +279,7 @@ row total_of(const phase_row& p) {
   r.inclusive.calls = 0;            // passes are no calls of a layer
   r.inclusive.calls_with_work = 0;  // nor is it known for how many of them all work was declared
   r.inclusive.starved = p.partition.starved;
+  r.verdict = p.verdict;
   return r;
 }
 
