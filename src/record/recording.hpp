@@ -43,6 +43,8 @@ recorded stop_recording(bool keep);
 recorded copy_recording();
 /// What was lost so far.
 std::vector<loss> recording_losses();
+/// For tests: how long what records of the past may need is kept, at least; a minute unless told.
+void retire_after(time_ns interval) noexcept;
 
 /// Ticks to nanoseconds for the running session, or the last one.
 clock_mapping session_clock() noexcept;
