@@ -379,6 +379,12 @@ recorded copy_recording() {
   return out;
 }
 
+recording_size size_of_recording() {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  return p.records ? p.records->size() : recording_size{};
+}
+
 std::vector<loss> recording_losses() {
   process_state& p = process();
   const std::lock_guard lock{p.mutex};

@@ -9,6 +9,7 @@
 
 #include "record/alias_table.hpp"
 #include "record/log.hpp"
+#include "record/recording.hpp"
 #include "record/registry.hpp"
 #include "record/span_source.hpp"
 
@@ -63,8 +64,7 @@ class store {
   /// Forgets what only records of before the last call would need. To be called once the sources have handed
   /// over what they had.
   void retire();
-  /// Bytes kept of those that `memory` allows.
-  [[nodiscard]] std::size_t used() const noexcept { return used_; }
+  [[nodiscard]] recording_size size() const noexcept { return {used_, aliases_.bytes(), retired_}; }
   /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
   /// so.
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
@@ -200,6 +200,7 @@ class store {
       early_links_;  // the same, with the pass that serves them
   std::unordered_map<std::uint32_t, std::uint64_t> ends_elsewhere_;  // of ranges that other threads ended
   bool full_ = false;
+  std::uint32_t retired_ = 0;
   std::array<std::uint64_t, lost_kinds> over_memory_{};
   std::uint64_t unknown_ranges_ = 0;
   std::uint64_t unknown_requests_ = 0;  // beside those in early_ends_

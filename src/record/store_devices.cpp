@@ -109,6 +109,7 @@ void store::retire() {
   const std::size_t before = aliases_.bytes();
   aliases_.retire();
   used_ -= before - aliases_.bytes();
+  ++retired_;
 }
 
 void store::add_spans(trace& t, const clock_mapping& clock) const {

@@ -180,10 +180,10 @@ TEST_F(store_test, work_finds_the_outer_call_whether_it_comes_before_or_after_it
 TEST_F(store_test, ids_of_inner_calls_give_their_memory_back) {
   nested_call(log(), 10, 11);
   records->drain(now());
-  EXPECT_EQ(records->used(), bytes_of_call + alias_table::bytes_of_page);
+  EXPECT_EQ(records->size().used, bytes_of_call + alias_table::bytes_of_page);
   records->retire();
   records->retire();
-  EXPECT_EQ(records->used(), bytes_of_call);
+  EXPECT_EQ(records->size().used, bytes_of_call);
 }
 
 // 28 bytes are a call's; a page of ids needs more than the rest.
