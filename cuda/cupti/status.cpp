@@ -75,6 +75,10 @@ std::vector<loss> collector::losses() const {
        "activity records not kept: trace memory full (raise session_options::trace_memory), or they "
        "came faster than they were taken over");
   lose(c.cut_buffers, "buffers of CUPTI that end within a record");
+  lose(
+      c.too_short,
+      "activity records shorter than this version of CUPTI declares them: not read (load the libcupti of the "
+      "toolkit that the engine uses)");
   lose(c.unknown_kinds, "buffers of CUPTI with records of an unknown kind: the rest of them is lost");
   lose(c.device_launched, "activities that a kernel launched on the device: they belong to no call");
   return out;

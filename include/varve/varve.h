@@ -117,7 +117,8 @@ typedef struct varve_handoff_t {
   varve_label_t path[VARVE_HANDOFF_DEPTH];
 } varve_handoff_t;
 
-/** Interns `name` (any bytes up to the NUL) and pairs it with `index`. Takes a lock: call it once. */
+/** Interns `name` (any bytes up to the NUL) and pairs it with `index`. Takes a lock: call it once. Names stay
+ * for as long as the process: of more than 262144 all further ones become "(further names)". */
 VARVE_API varve_label_t varve_label(const char* name, int32_t index) VARVE_NOEXCEPT;
 
 /**

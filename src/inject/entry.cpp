@@ -35,6 +35,12 @@ extern "C" VARVE_API int InitializeInjectionNvtx2(varve::inject::export_table_fu
   return 1;
 }
 
+/// The same of NVTX 1 and 2, which are libraries (libnvToolsExt). Their tables are laid out as NVTX 3's, and
+/// may be shorter.
+extern "C" VARVE_API int InitializeInjectionNvtx(varve::inject::export_table_function table) {
+  return InitializeInjectionNvtx2(table);
+}
+
 /// At the driver's initialisation. The session ends before what the driver registers for the exit: its
 /// records need a driver that is still there.
 extern "C" VARVE_API int InitializeInjection() {

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -117,41 +118,49 @@ void drain_so_far(process_state& p) {
   take_over(p);
 }
 
-// Records of a node come at most so much later than it is gone.
-constexpr time_ns purge_interval = 60'000'000'000;
+// Records of a node come at most so much later than it is gone, and of a call than it was made.
+std::atomic<time_ns> retire_interval{60'000'000'000};
 
 clock_mapping mapping_until(const process_state& p, const clock_anchor& end) {
   return p.device_time.running() ? p.device_time.mapping() : clock_mapping{p.started, end};
 }
 
-// Drains now and then, and when markers say that memory runs low.
+// Drains now and then, and when markers say that memory runs low. What is done is asked for and taken over
+// before what it needs is forgotten.
 void read_logs() {
   process_state& p = process();
-  time_ns purged = monotonic();
+  time_ns retired = monotonic();
   for (;;) {
     {
       std::unique_lock lock{p.wake_mutex};
-      p.wake.wait_for(lock, std::chrono::milliseconds{100}, [&] { return p.woken || p.stopping; });
+      const auto pause = std::min<std::chrono::nanoseconds>(std::chrono::milliseconds{100},
+                                                            std::chrono::nanoseconds{retire_interval});
+      p.wake.wait_for(lock, pause, [&] { return p.woken || p.stopping; });
       if (p.stopping) {
         return;
       }
       p.woken = false;
     }
-    built_in_source().poll(false);
+    const time_ns t = monotonic();
+    const bool retires = t - retired > retire_interval;
+    built_in_source().poll(retires);
     built_in_spans().poll();
     const std::lock_guard lock{p.mutex};
     if (p.records) {
       drain_so_far(p);
       p.device_time.read(false);
-      if (const time_ns t = monotonic(); t - purged > purge_interval) {
-        purged = t;
+      if (retires) {
+        retired = t;
         labels_of_graphs().purge();
+        p.records->retire();
       }
     }
   }
 }
 
 }  // namespace
+
+void retire_after(time_ns interval) noexcept { retire_interval = interval; }
 
 void wake_reader() noexcept {
   process_state& p = process();
@@ -368,6 +377,12 @@ recorded copy_recording() {
   recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
   tell_clocks(p, out.records);
   return out;
+}
+
+recording_size size_of_recording() {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  return p.records ? p.records->size() : recording_size{};
 }
 
 std::vector<loss> recording_losses() {

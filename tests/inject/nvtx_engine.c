@@ -204,6 +204,44 @@ static void initialise_driver(void) {
   }
 }
 
+/* What a library of NVTX 1 does: its table has the oldest functions alone, and says nothing of its version.
+ */
+static NvtxFunctionPointer old_push;
+static NvtxFunctionPointer old_pop;
+static NvtxFunctionPointer* old_functions[NVTX_CBID_CORE_RangePop + 1];
+
+static int NVTX_API old_table_of(NvtxCallbackModule module, NvtxFunctionTable* table, unsigned int* size) {
+  if (module != NVTX_CB_MODULE_CORE) {
+    return 0;
+  }
+  old_functions[NVTX_CBID_CORE_RangePushA] = &old_push;
+  old_functions[NVTX_CBID_CORE_RangePop] = &old_pop;
+  *table = old_functions;
+  *size = NVTX_CBID_CORE_RangePop + 1;
+  return 1;
+}
+
+static const void* NVTX_API old_exports(uint32_t id) {
+  static const NvtxExportTableCallbacks callbacks = {sizeof(NvtxExportTableCallbacks), old_table_of};
+  return id == NVTX_ETID_CALLBACKS ? &callbacks : NULL;
+}
+
+static void old_nvtx(void) {
+  const char* path = getenv("NVTX_INJECTION64_PATH");
+  void* library = dlopen(path != NULL ? path : "", RTLD_NOW);
+  NvtxInitializeInjectionNvtxFunc_t initialise = NULL;
+  if (library != NULL) {
+    *(void**)&initialise = dlsym(library, "InitializeInjectionNvtx");
+  }
+  if (initialise == NULL || initialise(old_exports) != 1 || old_push == NULL || old_pop == NULL) {
+    abort();
+  }
+  ((int(NVTX_API*)(const char*))old_push)("prefill");
+  ((int(NVTX_API*)(const char*))old_push)("layer_0");
+  ((int(NVTX_API*)(void))old_pop)();
+  ((int(NVTX_API*)(void))old_pop)();
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "handled") == 0) {
@@ -222,6 +260,8 @@ int main(int argc, char** argv) {
     threads();
   } else if (strcmp(what, "deep") == 0) {
     deep();
+  } else if (strcmp(what, "old") == 0) {
+    old_nvtx();
   } else if (strcmp(what, "driver") == 0) {
     initialise_driver();
     passes();

@@ -233,6 +233,12 @@ TEST_F(run, leaves_another_tool_in_its_place) {
                            HasSubstr("nothing was recorded"), Not(HasSubstr("CUDA_INJECTION64_PATH"))));
 }
 
+TEST_F(run, serves_the_libraries_of_nvtx_1_and_2) {
+  const outcome o = run_engine("old");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(calls_of(report()), (calls{{"prefill: layer 0", 1}}));
+}
+
 TEST_F(run, starts_with_the_cuda_driver_too) {
   EXPECT_EQ(run_engine("driver").code, 0);
   EXPECT_EQ(calls_of(report()), two_passes);
