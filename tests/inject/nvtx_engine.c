@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -150,9 +151,27 @@ static void wait_for_snapshot(void) {
   struct stat about;
   const struct timespec moment = {0, 1000000};
   const char* folder = getenv("VARVE_RUN_FOLDER");
-  snprintf(path, sizeof path, "%s/%d.0.snapshot.json", folder != NULL ? folder : "", (int)getpid());
+  snprintf(path, sizeof path, "%s/%d.0.snapshot.report.json", folder != NULL ? folder : "", (int)getpid());
   while (stat(path, &about) != 0) {
     nanosleep(&moment, NULL);
+  }
+}
+
+/* As a disk that is full. */
+static void allow_files_of(rlim_t bytes) {
+  const struct rlimit limit = {bytes, bytes};
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* In the place of a report. */
+static void write_nonsense(void) {
+  char path[4096];
+  const char* folder = getenv("VARVE_RUN_FOLDER");
+  snprintf(path, sizeof path, "%s/%d.0.report.json", folder != NULL ? folder : "", (int)getpid());
+  FILE* file = fopen(path, "w");
+  if (file == NULL || fputs("{\"varve_report\": 1, \"spoilt", file) < 0 || fclose(file) != 0) {
+    abort();
   }
 }
 
@@ -251,6 +270,16 @@ int main(int argc, char** argv) {
     } else if (strcmp(what, "kill") == 0) {
       wait_for_snapshot();
       kill(getpid(), SIGKILL);
+    } else if (strcmp(what, "spoil") == 0) {
+      write_nonsense();
+      kill(getpid(), SIGKILL);
+    } else if (strcmp(what, "full") == 0) {
+      allow_files_of(16);
+    } else if (strcmp(what, "full-late") == 0) {
+      wait_for_snapshot();
+      allow_files_of(16);
+      nvtxRangePushA("late");
+      nvtxRangePop();
     } else if (strcmp(what, "_exit") == 0) {
       _exit(7);
     } else if (strcmp(what, "quick_exit") == 0) {
