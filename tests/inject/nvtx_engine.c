@@ -145,17 +145,22 @@ static void deep(void) {
   nvtxRangePop();
 }
 
-/* Waits until this process has left a snapshot. */
-static void wait_for_snapshot(void) {
-  char path[4096];
+/* Of this process, with this end. */
+static const char* result_file(const char* suffix) {
+  static char path[4096];
+  const char* folder = getenv("VARVE_RUN_FOLDER");
+  snprintf(path, sizeof path, "%s/%d.0.%s", folder != NULL ? folder : "", (int)getpid(), suffix);
+  return path;
+}
+
+static void wait_for(const char* suffix) {
   struct stat about;
   const struct timespec moment = {0, 1000000};
-  const char* folder = getenv("VARVE_RUN_FOLDER");
-  snprintf(path, sizeof path, "%s/%d.0.snapshot.report.json", folder != NULL ? folder : "", (int)getpid());
-  while (stat(path, &about) != 0) {
+  while (stat(result_file(suffix), &about) != 0) {
     nanosleep(&moment, NULL);
   }
 }
+static void wait_for_snapshot(void) { wait_for("snapshot.report.json"); }
 
 /* As a disk that is full. */
 static void allow_files_of(rlim_t bytes) {
@@ -166,10 +171,7 @@ static void allow_files_of(rlim_t bytes) {
 
 /* In the place of a report. */
 static void write_nonsense(void) {
-  char path[4096];
-  const char* folder = getenv("VARVE_RUN_FOLDER");
-  snprintf(path, sizeof path, "%s/%d.0.report.json", folder != NULL ? folder : "", (int)getpid());
-  FILE* file = fopen(path, "w");
+  FILE* file = fopen(result_file("report.json"), "w");
   if (file == NULL || fputs("{\"varve_report\": 1, \"spoilt", file) < 0 || fclose(file) != 0) {
     abort();
   }
@@ -272,6 +274,10 @@ int main(int argc, char** argv) {
       kill(getpid(), SIGKILL);
     } else if (strcmp(what, "spoil") == 0) {
       write_nonsense();
+      kill(getpid(), SIGKILL);
+    } else if (strcmp(what, "trace-alone") == 0) {
+      wait_for("snapshot.trace.json"); /* which comes after the report */
+      unlink(result_file("snapshot.report.json"));
       kill(getpid(), SIGKILL);
     } else if (strcmp(what, "full") == 0) {
       allow_files_of(16);

@@ -211,6 +211,16 @@ TEST_F(run, keeps_a_report_that_cannot_be_read) {
   EXPECT_THAT(o.err, HasSubstr(kept.begin()->first + " is kept\n"));
 }
 
+// As processes leave it that have no memory for a report.
+TEST_F(run, analyses_a_trace_that_came_without_a_report) {
+  const outcome o = run_engine(
+      "trace-alone", {"--snapshots", "10ms", "--trace", files.path("trace.json"), "--unprofiled-wall", "1s"});
+  EXPECT_EQ(o.code, 128 + SIGKILL);
+  EXPECT_EQ(calls_of(report()), two_passes);
+  EXPECT_EQ(report().unprofiled_wall, 1'000'000'000);
+  EXPECT_THAT(o.err, Not(HasSubstr("could not")));
+}
+
 // It may write files of 16 bytes at most: the name of a program, and no report.
 TEST_F(run, says_that_an_engine_could_not_write) {
   const outcome o = run_engine("full");
