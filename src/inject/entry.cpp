@@ -6,6 +6,7 @@
 #include "inject/exits.hpp"
 #include "inject/life.hpp"
 #include "inject/nvtx.hpp"
+#include "inject/signal_stack.hpp"
 
 #include <varve/varve.h>
 
@@ -40,6 +41,7 @@ extern "C" VARVE_API int InitializeInjectionNvtx2(varve::inject::export_table_fu
 extern "C" VARVE_API int InitializeInjection() {
   varve::inject::start_session();
   varve::inject::watch_exits();  // of modules that came since
+  varve::inject::give_signal_stack();
   std::atexit(varve::inject::end_at_exit);
   return 1;
 }

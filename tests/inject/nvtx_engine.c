@@ -182,6 +182,45 @@ static void crash(void) {
   *nowhere = 1;
 }
 
+/* Until the stack is full. */
+static int overflow(volatile int depth) {
+  volatile char much[4096];
+  much[0] = (char)depth;
+  return depth < 0 ? 0 : overflow(depth + 1) + much[0];
+}
+
+static void* overflow_on_thread(void* unused) {
+  passes();
+  return overflow(0) == 0 ? unused : NULL;
+}
+
+/* Signal stacks of the engine's own, set before and after its first range, are left alone. Others last as
+ * long as their thread. */
+static void* own_stack(void* after) {
+  static char memory[65536];
+  const stack_t mine = {.ss_sp = memory, .ss_size = sizeof memory};
+  stack_t now;
+  if (after != NULL) {
+    passes();
+  }
+  sigaltstack(&mine, &now);
+  if (after == NULL ? (now.ss_flags & SS_DISABLE) == 0 : (now.ss_flags & SS_DISABLE) != 0) {
+    abort();
+  }
+  passes();
+  sigaltstack(NULL, &now);
+  if (now.ss_sp != mine.ss_sp || now.ss_flags != 0) {
+    abort();
+  }
+  return NULL;
+}
+
+static void on_thread(void* (*what)(void*), void* argument) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, what, argument);
+  pthread_join(thread, NULL);
+}
+
 static void handler(int signal) {
   (void)signal;
   static const char text[] = "the engine's own handler\n";
@@ -252,12 +291,21 @@ int main(int argc, char** argv) {
     fork_child();
   } else if (strcmp(what, "fork-quiet") == 0) {
     fork_quiet();
+  } else if (strcmp(what, "overflow-thread") == 0) {
+    on_thread(overflow_on_thread, NULL);
+  } else if (strcmp(what, "own-stack") == 0) {
+    for (int i = 0; i < 3; ++i) {
+      on_thread(own_stack, NULL);
+      on_thread(own_stack, argv);
+    }
   } else if (strcmp(what, "nothing") == 0) {
     return 5;
   } else {
     passes();
     if (strcmp(what, "segv") == 0 || strcmp(what, "handled") == 0) {
       crash();
+    } else if (strcmp(what, "overflow") == 0) {
+      return overflow(0);
     } else if (strcmp(what, "abort") == 0) {
       abort();
     } else if (strcmp(what, "term") == 0 || strcmp(what, "ignored") == 0) {

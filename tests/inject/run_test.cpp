@@ -200,6 +200,16 @@ TEST_F(run, keeps_a_trace_that_cannot_be_written_where_it_shall_be) {
             two_passes);
 }
 
+// 3 threads pass twice, each of 3 others once.
+TEST_F(run, leaves_signal_stacks_of_the_engines_own_in_place) {
+  EXPECT_EQ(run_engine("own-stack").code, 0);
+  calls expected;
+  for (const auto& [row, count] : two_passes) {
+    expected[row] = (3 * 2 + 3 * 1) * count;
+  }
+  EXPECT_EQ(calls_of(report()), expected);
+}
+
 // The engine writes over its own report, and is killed.
 TEST_F(run, keeps_a_report_that_cannot_be_read) {
   const outcome o = run_engine("spoil");
@@ -268,10 +278,11 @@ TEST_P(run_that_ends, loses_nothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(somehow, run_that_ends,
-                         testing::Values(ending{"segv", 128 + SIGSEGV}, ending{"abort", 128 + SIGABRT},
-                                         ending{"term", 128 + SIGTERM}, ending{"ignored", 6},
-                                         ending{"alarm", 128 + SIGALRM}, ending{"handled", 9},
-                                         ending{"_exit", 7}, ending{"quick_exit", 8},
+                         testing::Values(ending{"segv", 128 + SIGSEGV}, ending{"overflow", 128 + SIGSEGV},
+                                         ending{"overflow-thread", 128 + SIGSEGV},
+                                         ending{"abort", 128 + SIGABRT}, ending{"term", 128 + SIGTERM},
+                                         ending{"ignored", 6}, ending{"alarm", 128 + SIGALRM},
+                                         ending{"handled", 9}, ending{"_exit", 7}, ending{"quick_exit", 8},
                                          ending{"to-parent", 128 + SIGTERM}, ending{"fork-quiet", 0}));
 
 TEST_F(run, tells_what_a_killed_engine_may_have_done_after_its_last_snapshot) {
