@@ -56,7 +56,7 @@ class run_folder {
     }
   }
   [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-  /// A file in it. Says so, once.
+  /// A file in it, if it is there (still). Says so, once.
   void keep(const fs::path& file) {
     std::error_code failed;
     if (fs::exists(file, failed) && kept_.insert(file).second) {
@@ -173,7 +173,8 @@ fs::path trace_path(const std::string& asked, const image& i, bool first) {
   return out;
 }
 
-/// Does something for the user, says what went wrong, and that is the code unless something did before.
+/// Does something for the user. Where that fails, says what went wrong, and that is the code unless something
+/// did before.
 template <class Step>
 bool attempt(int& code, Step step) {
   int failed = success;
@@ -239,6 +240,7 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
   const table_options options = table_of(how, STDERR_FILENO);
   std::string tables;
   std::string json;
+  std::vector<fs::path> to_keep;
   int code = success;
   for (std::size_t n = 0; n < images.size(); ++n) {
     const image& i = images[n];
@@ -250,7 +252,7 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
           tables += (tables.empty() ? "" : "\n") + to_table(r, options);
           json += asked.json.empty() ? "" : to_json(r) + '\n';
         })) {
-      folder.keep(file);
+      to_keep.push_back(file);
     }
   }
   bool written = true;
@@ -262,13 +264,16 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
   if (!asked.json.empty()) {
     written = attempt(code, [&] { write_file(asked.json, json); }) && written;
   }
-  for (const image& i : images) {
-    if (!written) {
-      folder.keep(i.best().file);
-    }
-  }
   if (!asked.trace.empty()) {
     hand_over_traces(asked, images, folder, code);
+  }
+  for (const image& i : images) {
+    if (!written) {
+      to_keep.push_back(i.best().file);
+    }
+  }
+  for (const fs::path& file : to_keep) {
+    folder.keep(file);
   }
   return code;
 }

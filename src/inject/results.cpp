@@ -146,9 +146,11 @@ bool results::write_report(const trace& t, stage at, bool& disk) noexcept {
     disk = true;
     complain(e.what());
   } catch (const std::bad_alloc&) {
-    say(log_level::warning,
-        "no memory for a report in the engine's process: its records are written, to be read when it has "
-        "ended");
+    if (!std::exchange(told_memory_, true)) {
+      say(log_level::warning,
+          "no memory for a report in the engine's process: its records are written, to be read when it has "
+          "ended");
+    }
   } catch (const std::exception& e) {
     complain(e.what());
   }

@@ -39,6 +39,7 @@ class results {
   analyze_options analysis_;
   bool traced_;
   bool complained_ = false;
+  bool told_memory_ = false;
 };
 
 }  // namespace varve::inject

@@ -28,8 +28,10 @@ thread_local int allocations_to_fail = 0;
   void* const p = allocations_to_fail > 0 && allocations_to_fail-- > 0 ? nullptr : std::malloc(size);
   return p != nullptr ? p : throw std::bad_alloc{};
 }
+void* operator new(std::size_t size, const std::nothrow_t& /*how*/) noexcept { return std::malloc(size); }
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t /*size*/) noexcept { std::free(p); }
+void operator delete(void* p, const std::nothrow_t& /*how*/) noexcept { std::free(p); }
 // NOLINTEND(cppcoreguidelines-no-malloc)
 
 namespace {
