@@ -6,6 +6,7 @@
 #include "inject/exits.hpp"
 #include "inject/life.hpp"
 #include "inject/nvtx.hpp"
+#include "inject/signal_stack.hpp"
 
 #include <varve/varve.h>
 
@@ -46,6 +47,7 @@ extern "C" VARVE_API int InitializeInjectionNvtx(varve::inject::export_table_fun
 extern "C" VARVE_API int InitializeInjection() {
   varve::inject::start_session();
   varve::inject::watch_exits();  // of modules that came since
+  varve::inject::give_signal_stack();
   std::atexit(varve::inject::end_at_exit);
   return 1;
 }
