@@ -5,9 +5,12 @@
 #include "cupti/records.hpp"
 #include "standin_cupti/names.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 namespace varve_tape {
 namespace {
@@ -157,28 +160,31 @@ void lay_out(const event& e, buffer& b, std::uint32_t version) {
   }
 }
 
-/// Collectors step from record to record by the sizes of kinds: those must not differ.
-void measure(prepared& p, const event& e, const buffer& b) {
+/// Collectors step from record to record by the sizes of kinds: those must not differ. The last record of a
+/// buffer reaches to its end, whatever is there: it tells no size, and is looked at when all are known.
+void measure(prepared& p, const event& e, const buffer& b, bool last) {
   for (std::size_t i = 0; i < b.records.size(); ++i) {
     const record& r = b.records[i];
+    if (last != (i + 1 == b.records.size())) {
+      continue;
+    }
     const std::uint32_t kind = kind_in(r);
-    const bool last = i + 1 == b.records.size();
     if (kind == 0) {
       if (!last) {
         fail(e, "a record without a kind");
       }
       continue;
     }
+    const std::size_t size = last ? r.data.size() : b.records[i + 1].offset - r.offset;
     const std::size_t least = cupti::size_of(static_cast<record_kind>(kind), p.t.head.cupti);
-    if (r.data.size() < least) {
-      fail(e, "a record of kind " + std::to_string(kind) + " has " + std::to_string(r.data.size()) +
+    if (size < least) {
+      fail(e, "a record of kind " + std::to_string(kind) + " has " + std::to_string(size) +
                   " bytes, that of CUPTI " + std::to_string(p.t.head.cupti) + " has " + std::to_string(least));
     }
-    const std::size_t size = last ? r.data.size() : b.records[i + 1].offset - r.offset;
-    const auto [known, added] = p.sizes.try_emplace(kind, size);
-    if (!added && (last ? size < known->second : size != known->second)) {
-      fail(e, "records of kind " + std::to_string(kind) + " have " + std::to_string(known->second) + " bytes and " +
-                  std::to_string(size));
+    const auto known = last ? p.sizes.find(kind) : p.sizes.try_emplace(kind, size).first;
+    if (known != p.sizes.end() && (last ? size < known->second : size != known->second)) {
+      fail(e, "records of kind " + std::to_string(kind) + " have " + std::to_string(known->second) +
+                  " bytes and " + std::to_string(size));
     }
   }
 }
@@ -229,7 +235,6 @@ prepared prepare(tape t) {
   prepared p;
   p.t = std::move(t);
   nesting all;
-  // Last records reach to the end of their buffer: sizes are learnt of the others first.
   for (event& e : p.t.events) {
     all.see(e);
     if (auto* const c = std::get_if<call>(&e.what)) {
@@ -238,7 +243,12 @@ prepared prepare(tape t) {
       number_handles(*r);
     } else if (auto* const b = std::get_if<buffer>(&e.what)) {
       lay_out(e, *b, p.t.head.cupti);
-      measure(p, e, *b);
+      measure(p, e, *b, false);
+    }
+  }
+  for (const event& e : p.t.events) {
+    if (const auto* const b = std::get_if<buffer>(&e.what)) {
+      measure(p, e, *b, true);
     }
   }
   all.finish();
