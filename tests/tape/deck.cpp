@@ -5,9 +5,11 @@
 #include "cupti/records.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <thread>
 
 namespace varve_tape {
 
@@ -22,6 +24,7 @@ using cupti::result;
 constexpr std::uint64_t undefined = 0xDEAD0000DEAD0000U;
 /// What people write into tapes is small; a clock at 0 has no time.
 constexpr std::uint64_t first_moment = 1'000'000'000;
+constexpr std::chrono::nanoseconds longest_wait = std::chrono::seconds{10};
 /// Bytes at least behind the parameters of any call.
 constexpr std::size_t least_params = 64;
 
@@ -64,8 +67,12 @@ std::vector<std::string> deck::run() {
   return complaints_;
 }
 
-void deck::play_until_next_start() {
-  while (next_ < p_.t.events.size() && !std::holds_alternative<start>(p_.t.events[next_].what)) {
+void deck::play_rest_of_session() {
+  const auto is_over = [](const event& e) {
+    return std::holds_alternative<start>(e.what) || std::holds_alternative<arm>(e.what) ||
+           std::holds_alternative<disarm>(e.what);
+  };
+  while (next_ < p_.t.events.size() && !is_over(p_.t.events[next_])) {
     play(p_.t.events[next_++]);
   }
 }
@@ -75,6 +82,11 @@ void deck::play(const event& e) {
 }
 
 void deck::play_here(const event& e, const stop& /*how*/) {
+  // What ran lies within the session, or a collector may take it for somebody else's: so a session lasts as
+  // long as it did when it was recorded.
+  if (const std::uint64_t at = now(); e.at > at) {
+    std::this_thread::sleep_for(std::min(std::chrono::nanoseconds{e.at - at}, longest_wait));
+  }
   stopping_ = true;
   engine_.stops();
   if (stopping_) {
@@ -88,7 +100,7 @@ void deck::flush(bool forced) {
     return;
   }
   stopping_ = false;
-  play_until_next_start();
+  play_rest_of_session();
   give_back_unused();
 }
 

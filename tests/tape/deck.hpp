@@ -55,7 +55,7 @@ class deck {
     std::uint64_t data = 0;
   };
 
-  void play_until_next_start();
+  void play_rest_of_session();
   void play(const event& e);
   void play_here(const event& e);
   void play_here(const event& e, const call& c);
@@ -67,6 +67,7 @@ class deck {
   void play_here(const event& /*e*/, const start& how) { engine_.starts(how); }
   void play_here(const event& e, const stop& how);
   void play_here(const event& /*e*/, const arm& /*how*/) { engine_.arms(); }
+  void play_here(const event& /*e*/, const disarm& /*how*/) { engine_.disarms(); }
   void play_here(const event& /*e*/, const step& /*text*/) {}
   void play_here(const event& /*e*/, const expect& /*what*/) {}
   void play_here(const event& /*e*/, const loss& /*what*/) {}

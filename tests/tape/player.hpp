@@ -26,8 +26,9 @@ class VARVE_TAPE_EXPORT program {
   program& operator=(const program&) = delete;
   virtual ~program();
   virtual void arms() = 0;
+  virtual void disarms() = 0;
   virtual void starts(const start& how) = 0;
-  /// What comes up to the next start happens within the flush that the subscriber makes now.
+  /// What comes up to the next start or arming happens within the flush that the subscriber makes now.
   virtual void stops() = 0;
   virtual void begins(const begin& range) = 0;
   virtual void ends() = 0;

@@ -10,6 +10,7 @@
 #include <varve/varve.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -23,7 +24,11 @@ namespace varve_tape {
 /// Marks ranges as the tape says, under a session from each start to the stop after it.
 class session_program final : public program {
  public:
-  void arms() override { varve::arm(); }
+  void arms() override {
+    ::setenv("VARVE_CUPTI_LIBRARY", library_name, 1);
+    varve::arm();
+  }
+  void disarms() override { varve::disarm(); }
   void starts(const start& how) override {
     varve::session_options options;
     options.gpu.cupti_library = library_name;

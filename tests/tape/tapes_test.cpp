@@ -88,7 +88,6 @@ TEST_P(tapes, is_reported_as_it_expects) {
 
   session_program engine;
   EXPECT_THAT(play(p, engine), IsEmpty());
-  varve::disarm();
   EXPECT_EQ(engine.problem(), "");
 
   EXPECT_EQ(work_found(engine.traces(), by_label(expected)), expected_work(expected));

@@ -102,7 +102,7 @@ void each_field(Line& line, Field&& field) {
     field("what", line.what);
     field("count", line.count);
   } else {
-    static_assert(is<Line, end> || is<Line, stop> || is<Line, arm>);
+    static_assert(is<Line, end> || is<Line, stop> || is<Line, arm> || is<Line, disarm>);
   }
 }
 
@@ -131,6 +131,8 @@ constexpr const char* word_of() {
     return "stop";
   } else if constexpr (is<Line, arm>) {
     return "arm";
+  } else if constexpr (is<Line, disarm>) {
+    return "disarm";
   } else if constexpr (is<Line, step>) {
     return "step";
   } else if constexpr (is<Line, expect>) {

@@ -125,8 +125,9 @@ struct start {
   bool whole_graphs = false;
 };
 struct stop {};
-/// Graphs are followed from here on, records come with the start.
+/// Graphs are followed from here on, whether or not a session records.
 struct arm {};
+struct disarm {};
 
 /// What the program does next, or the result of it.
 struct step {
@@ -154,7 +155,7 @@ struct loss {
 struct event {
   std::uint64_t at = 0;
   std::uint32_t thread = 0;
-  std::variant<call, resource, request, buffer, begin, end, start, stop, arm, step, expect, loss> what;
+  std::variant<call, resource, request, buffer, begin, end, start, stop, arm, disarm, step, expect, loss> what;
   std::size_t line = 0;  ///< of the text
 };
 
