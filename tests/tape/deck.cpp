@@ -204,8 +204,8 @@ std::uint64_t deck::id_of(char of, std::uint64_t which) {
       return found->second;
     }
   }
-  const std::string what = of == 'g' ? "graph" : of == 'n' ? "node" : "executable";
-  complain("asks for the id of a " + what + " that the tape tells nothing of (" +
+  const std::string what = of == 'g' ? "a graph" : of == 'n' ? "a node" : "an executable";
+  complain("asks for the id of " + what + " that the tape tells nothing of (" +
            (which == undefined ? "undefined in its callback" : std::to_string(which)) + ")");
   return 0;
 }

@@ -24,14 +24,15 @@ namespace varve_tape {
 /// Marks ranges as the tape says, under a session from each start to the stop after it.
 class session_program final : public program {
  public:
+  explicit session_program(const char* library = library_name) : library_{library} {}
   void arms() override {
-    ::setenv("VARVE_CUPTI_LIBRARY", library_name, 1);
+    ::setenv("VARVE_CUPTI_LIBRARY", library_, 1);
     varve::arm();
   }
   void disarms() override { varve::disarm(); }
   void starts(const start& how) override {
     varve::session_options options;
-    options.gpu.cupti_library = library_name;
+    options.gpu.cupti_library = library_;
     options.gpu.whole_graphs = how.whole_graphs;
     session_.emplace(std::move(options));
   }
@@ -71,6 +72,7 @@ class session_program final : public program {
     const std::lock_guard guard{*lock};
     return names->insert(name).first->c_str();
   }
+  const char* library_;
   std::optional<varve::session> session_;
   std::vector<varve::trace> traces_;
   std::string problem_;
