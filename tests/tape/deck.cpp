@@ -46,7 +46,8 @@ Handle handle_or_undefined(std::uint64_t bits) {
 
 }  // namespace
 
-deck::deck(const prepared& p, program& engine) : p_{p}, engine_{engine}, base_{first_moment}, began_{realtime()} {
+deck::deck(const prepared& p, program& engine)
+    : p_{p}, engine_{engine}, base_{first_moment}, began_{realtime()} {
   std::uint32_t most = 0;
   for (auto e = p.t.events.rbegin(); e != p.t.events.rend(); ++e) {
     most = std::max(most, e->thread);
@@ -283,7 +284,7 @@ void deck::play_here(const event& e, const buffer& b) {
 // they are null, lead to the name on the tape, or to memory that can be freed.
 void deck::fill(const buffer& b, std::uint8_t* to) const {
   const bytes memory = memory_of(b);
-  std::memcpy(to, memory.data(), memory.size());
+  std::copy(memory.begin(), memory.end(), reinterpret_cast<std::byte*>(to));
   std::map<std::uint64_t, const record*> names;
   for (const record& r : b.records) {
     if (r.name_at == cupti::kernel::name.offset) {

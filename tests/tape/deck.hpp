@@ -84,10 +84,10 @@ class deck {
 
   const prepared& p_;
   program& engine_;
-  std::size_t next_ = 0;     // event
-  bool stopping_ = false;    // the engine is in stops(), and the subscriber has not flushed
-  std::uint64_t base_ = 0;   // of the tape's clock
-  std::uint64_t began_ = 0;  // of ours
+  std::size_t next_ = 0;                     // event
+  bool stopping_ = false;                    // the engine is in stops(), and the subscriber has not flushed
+  std::uint64_t base_ = 0;                   // of the tape's clock
+  std::uint64_t began_ = 0;                  // of ours
   std::vector<std::deque<open_call>> open_;  // calls, of each thread
   std::atomic<std::size_t> dropped_{0};
   std::map<char, std::map<std::uint64_t, std::uint64_t>> ids_;  // by what it is of, then by handle

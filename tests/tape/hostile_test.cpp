@@ -66,7 +66,8 @@ TEST(hostile_tapes, whose_records_have_sizes_that_no_libcupti_gives_say_so) {
   EXPECT_EQ(with("buffer\n" + unknown + unknown + "record kind=kernel\n"), "");
   EXPECT_EQ(with("buffer\n" + unknown + longer + "record kind=kernel\n"),
             "line 4: records of kind 9000 have 16 bytes and 24");
-  EXPECT_EQ(with("buffer\nrecord kind=kernel\nrecord data=00\nrecord kind=kernel\n"), "line 4: a record without a kind");
+  EXPECT_EQ(with("buffer\nrecord kind=kernel\nrecord data=00\nrecord kind=kernel\n"),
+            "line 4: a record without a kind");
   EXPECT_EQ(with("buffer\nrecord kind=9000\n"),
             "line 4: a record of kind 9000 is not laid out: give its bytes as data=");
 }
@@ -81,16 +82,18 @@ std::vector<std::string> complaints_of(const std::string& lines, session_program
 TEST(hostile_tapes, of_pointers_that_lead_nowhere_are_played_without_following_them) {
   session_program engine;
   // Kernel names at 104, the memory of an overhead at 48 and the name of an allocation at 64, all of another
-  // process; and behind the last record what a reader may take for one more overhead, and for one that is cut.
+  // process; and behind the last record what a reader may take for one more overhead, and for one that is
+  // cut.
   const std::string wild = "efbeaddeefbeadde";
-  const std::string overhead = "11000000" + zeros(44) + wild;                             // 4 + 44 + 8 = 56
-  const std::string kernel = "0a000000" + zeros(100) + wild + zeros(104);                 // 216
-  const std::string memory = "31000000" + zeros(60) + wild + zeros(56);                   // 128
-  EXPECT_THAT(complaints_of("start\nstop\nbuffer\nrecord kind=overhead data=" + overhead +
-                                "\nrecord kind=memory data=" + memory + "\nrecord kind=kernel data=" + kernel +
-                                "\nrecord kind=overhead data=" + overhead + overhead + "11000000\nfinish\n",
-                            engine),
-              IsEmpty());
+  const std::string overhead = "11000000" + zeros(44) + wild;              // 4 + 44 + 8 = 56
+  const std::string kernel = "0a000000" + zeros(100) + wild + zeros(104);  // 216
+  const std::string memory = "31000000" + zeros(60) + wild + zeros(56);    // 128
+  EXPECT_THAT(
+      complaints_of("start\nstop\nbuffer\nrecord kind=overhead data=" + overhead +
+                        "\nrecord kind=memory data=" + memory + "\nrecord kind=kernel data=" + kernel +
+                        "\nrecord kind=overhead data=" + overhead + overhead + "11000000\nfinish\n",
+                    engine),
+      IsEmpty());
   EXPECT_EQ(engine.problem(), "");
   ASSERT_THAT(engine.traces(), SizeIs(1));
   EXPECT_THAT(work_in(engine.traces().front()), SizeIs(1));  // the kernel, which has neither name nor times
@@ -98,27 +101,27 @@ TEST(hostile_tapes, of_pointers_that_lead_nowhere_are_played_without_following_t
 
 TEST(hostile_tapes, of_events_that_make_no_sense_are_played_to_the_end) {
   session_program engine;
-  EXPECT_THAT(
-      complaints_of("resource event=node_created\n"
-                    "leave runtime=cudaLaunchKernel_v7000 id=211 correlation=9\n"
-                    "start\n"
-                    "resource event=cu_init_finished null=1\n"
-                    "resource event=node_created null=1\n"
-                    "resource event=exec_destroy_starting graph=1 exec=77\n"
-                    "resource event=node_cloned graph=1 node=5 original_node=6\n"
-                    "call runtime=cudaGraphExecUpdate_v10020 words=77\n"
-                    "leave runtime=cudaLaunchKernel_v7000 id=211 correlation=9\n"
-                    "enter thread=3 runtime=cudaLaunchKernel_v7000 correlation=9\n"
-                    "enter thread=3 runtime=cudaGraphInstantiate_v12000 correlation=10\n"
-                    "resource thread=3 event=exec_created graph=1 exec=8\n"
-                    "buffer buffer=44\n"
-                    "request\nrequest\n"
-                    "stop\n"
-                    "call runtime=cudaLaunchKernel_v7000 correlation=9\n"
-                    "finish\n",
-                    engine),
-      // It is gone when it is updated; the second word of the parameters is no handle, which nobody asks about.
-      ElementsAre("asks for the id of an executable that the tape tells nothing of (77)"));
+  EXPECT_THAT(complaints_of("resource event=node_created\n"
+                            "leave runtime=cudaLaunchKernel_v7000 id=211 correlation=9\n"
+                            "start\n"
+                            "resource event=cu_init_finished null=1\n"
+                            "resource event=node_created null=1\n"
+                            "resource event=exec_destroy_starting graph=1 exec=77\n"
+                            "resource event=node_cloned graph=1 node=5 original_node=6\n"
+                            "call runtime=cudaGraphExecUpdate_v10020 words=77\n"
+                            "leave runtime=cudaLaunchKernel_v7000 id=211 correlation=9\n"
+                            "enter thread=3 runtime=cudaLaunchKernel_v7000 correlation=9\n"
+                            "enter thread=3 runtime=cudaGraphInstantiate_v12000 correlation=10\n"
+                            "resource thread=3 event=exec_created graph=1 exec=8\n"
+                            "buffer buffer=44\n"
+                            "request\nrequest\n"
+                            "stop\n"
+                            "call runtime=cudaLaunchKernel_v7000 correlation=9\n"
+                            "finish\n",
+                            engine),
+              // It is gone when it is updated; the second word of the parameters is no handle, which nobody
+              // asks about.
+              ElementsAre("asks for the id of an executable that the tape tells nothing of (77)"));
   EXPECT_EQ(engine.problem(), "");
   ASSERT_THAT(engine.traces(), SizeIs(1));
   EXPECT_THAT(work_in(engine.traces().front()), IsEmpty());
@@ -127,12 +130,13 @@ TEST(hostile_tapes, of_events_that_make_no_sense_are_played_to_the_end) {
 TEST(hostile_tapes, that_do_not_fit_are_complained_of) {
   session_program engine;
   // Sessions give buffers of 4 MiB; and an update names an executable that was never told of.
-  EXPECT_THAT(complaints_of("start\ncall runtime=cudaGraphExecUpdate_v10020 words=77,78\nstop\n"
-                            "buffer size=4194305\nfinish\n",
-                            engine),
-              ElementsAre(HasSubstr("asks for the id of an executable that the tape tells nothing of (77)"),
-                          HasSubstr("asks for the id of a graph that the tape tells nothing of (78)"),
-                          HasSubstr("line 5: the subscriber's buffer has 4194304 bytes, the tape's 4194305")));
+  EXPECT_THAT(
+      complaints_of("start\ncall runtime=cudaGraphExecUpdate_v10020 words=77,78\nstop\n"
+                    "buffer size=4194305\nfinish\n",
+                    engine),
+      ElementsAre(HasSubstr("asks for the id of an executable that the tape tells nothing of (77)"),
+                  HasSubstr("asks for the id of a graph that the tape tells nothing of (78)"),
+                  HasSubstr("line 5: the subscriber's buffer has 4194304 bytes, the tape's 4194305")));
 }
 
 }  // namespace

@@ -62,15 +62,16 @@ VARVE_TAPE_EXPORT result cuptiGetTimestamp(std::uint64_t* timestamp) {
   });
 }
 
-VARVE_TAPE_EXPORT result cuptiGetCallbackName(cupti::callback_domain domain, std::uint32_t id, const char** name) {
+VARVE_TAPE_EXPORT result cuptiGetCallbackName(cupti::callback_domain domain, std::uint32_t id,
+                                              const char** name) {
   return with_deck([&](const deck& d) {
     *name = d.name(domain, id);
     return *name != nullptr ? result::success : result::invalid_parameter;
   });
 }
 
-VARVE_TAPE_EXPORT result cuptiSubscribe(cupti::subscriber_handle* subscriber, cupti::callback_function function,
-                                        void* user_data) {
+VARVE_TAPE_EXPORT result cuptiSubscribe(cupti::subscriber_handle* subscriber,
+                                        cupti::callback_function function, void* user_data) {
   return with_deck([&](deck& d) { return d.subscribe(subscriber, function, user_data); });
 }
 
@@ -115,11 +116,13 @@ VARVE_TAPE_EXPORT result cuptiActivityFlushAll(std::uint32_t flag) {
   });
 }
 
-VARVE_TAPE_EXPORT result cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record) {
+VARVE_TAPE_EXPORT result cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid,
+                                                    std::uint8_t** record) {
   return with_deck([&](deck& d) { return d.next_record(buffer, valid, record); });
 }
 
-VARVE_TAPE_EXPORT result cuptiActivityGetNumDroppedRecords(cupti::context_handle, std::uint32_t, std::size_t* dropped) {
+VARVE_TAPE_EXPORT result cuptiActivityGetNumDroppedRecords(cupti::context_handle, std::uint32_t,
+                                                           std::size_t* dropped) {
   return with_deck([&](deck& d) {
     *dropped = d.take_dropped();
     return result::success;

@@ -143,7 +143,9 @@ bytes lay_out(const event& e, record& r, std::uint32_t version) {
 /// What is in the record, whatever its line calls it.
 std::uint32_t kind_in(const record& r) {
   std::uint32_t kind = 0;
-  std::memcpy(&kind, r.data.data(), std::min(sizeof kind, r.data.size()));
+  if (r.data.size() >= sizeof kind) {
+    std::memcpy(&kind, r.data.data(), sizeof kind);
+  }
   return kind;
 }
 
@@ -179,7 +181,8 @@ void measure(prepared& p, const event& e, const buffer& b, bool last) {
     const std::size_t least = cupti::size_of(static_cast<record_kind>(kind), p.t.head.cupti);
     if (size < least) {
       fail(e, "a record of kind " + std::to_string(kind) + " has " + std::to_string(size) +
-                  " bytes, that of CUPTI " + std::to_string(p.t.head.cupti) + " has " + std::to_string(least));
+                  " bytes, that of CUPTI " + std::to_string(p.t.head.cupti) + " has " +
+                  std::to_string(least));
     }
     const auto known = last ? p.sizes.find(kind) : p.sizes.try_emplace(kind, size).first;
     if (known != p.sizes.end() && (last ? size < known->second : size != known->second)) {

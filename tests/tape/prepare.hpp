@@ -18,7 +18,7 @@ namespace varve_tape {
 using call_key = std::pair<bool, std::uint32_t>;  ///< of the runtime or not, and the callback id
 
 struct prepared {
-  tape t;                                      ///< calls have ids, handles too where they are by hand, records bytes
+  tape t;  ///< calls have ids, handles too where they are by hand, records bytes
   std::map<call_key, std::string> names;       ///< of all calls in it
   std::map<std::uint32_t, std::size_t> sizes;  ///< of records, by their kind
 };

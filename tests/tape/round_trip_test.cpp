@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// One program over the stand-in for CUPTI: recorded to a tape that is then played under a session, and under a
-// session at once. Both tell the same.
+// One program over the stand-in for CUPTI: recorded to a tape that is then played under a session, and under
+// a session at once. Both tell the same.
 #include "gpu/tape/listener.hpp"
 #include "standin_cupti/control.hpp"
 #include "tape/session_program.hpp"
@@ -135,8 +135,9 @@ std::string told_by(const session_program& engine) {
     const std::vector<expect> work = work_in(t);
     for (std::size_t i = 0; i < work.size(); ++i) {
       const auto bytes = t.activities.detail[i];
-      lines.push_back(line_of(work[i]) + ", ns " + std::to_string(t.activities.end[i] - t.activities.begin[i]) +
-                      ", stream " + std::to_string(t.streams.at(t.activities.stream[i]).stream) +
+      lines.push_back(line_of(work[i]) + ", ns " +
+                      std::to_string(t.activities.end[i] - t.activities.begin[i]) + ", stream " +
+                      std::to_string(t.streams.at(t.activities.stream[i]).stream) +
                       (t.activities.kind[i] == varve::activity_kind::kernel || bytes == varve::none
                            ? std::string{}
                            : ", bytes " + std::to_string(t.bytes.at(bytes))));
@@ -200,8 +201,8 @@ TEST(round_trip, a_recorded_program_is_reported_as_a_live_one) {
   const std::string live = told_by(engine);
   EXPECT_THAT(live, HasSubstr("kernel gemm in prefill/attention:0, ns 1000"));
   EXPECT_THAT(live, HasSubstr("kernel expert in decode of capture/expert:2"));
-  // 1 + 1 kernels of the passes, 3 + 3 of the first executable, 3 + 3 of the child + 3 · 1 of the other; a copy
-  // and a set: 19 lines.
+  // 1 + 1 kernels of the passes, 3 + 3 of the first executable, 3 + 3 of the child + 3 · 1 of the other; a
+  // copy and a set: 19 lines.
   EXPECT_EQ(std::count(live.begin(), live.end(), '\n'), 19);
   EXPECT_EQ(played, live);
 }

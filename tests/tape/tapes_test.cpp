@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// Each tape of tests/data/tapes, played to the collector in a session: what the report holds is what the tape
-// expects. A tape that is marked as belief tests the collector against what we think of CUPTI, no more.
+// Each tape below tests/data/tapes, played to the collector in a session: what the report holds is what the
+// tape expects. A tape that is marked as belief tests the collector against what we think of CUPTI, no more.
 #include "tape/session_program.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 
 namespace varve_tape {
@@ -16,11 +17,12 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
+/// "belief/threads"
 std::vector<std::string> all_tapes() {
   std::vector<std::string> out;
-  for (const auto& entry : std::filesystem::directory_iterator{VARVE_TAPES}) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{VARVE_TAPES}) {
     if (entry.path().extension() == ".tape") {
-      out.push_back(entry.path().stem());
+      out.push_back(entry.path().lexically_relative(VARVE_TAPES).replace_extension());
     }
   }
   std::sort(out.begin(), out.end());
@@ -39,7 +41,9 @@ std::vector<Line> lines(const tape& t) {
 }
 
 /// Of layers alone, where the tape tells no more.
-bool by_label(const std::vector<expect>& expected) { return !expected.empty() && !expected.front().label.empty(); }
+bool by_label(const std::vector<expect>& expected) {
+  return !expected.empty() && !expected.front().label.empty();
+}
 
 work_counts expected_work(const std::vector<expect>& expected) {
   work_counts out;
@@ -82,7 +86,7 @@ class tapes : public testing::TestWithParam<std::string> {};
 
 TEST_P(tapes, is_reported_as_it_expects) {
   const prepared p = prepare(read(std::string{VARVE_TAPES} + "/" + GetParam() + ".tape"));
-  EXPECT_EQ(p.t.head.name, GetParam());
+  EXPECT_EQ(p.t.head.origin + "/" + p.t.head.name, GetParam());
   const std::vector<expect> expected = lines<expect>(p.t);
   ASSERT_FALSE(expected.empty());
 
@@ -116,7 +120,12 @@ TEST_P(tapes, is_reported_as_it_expects) {
   EXPECT_EQ(kernels_reported(engine.traces()), layers);
 }
 
-INSTANTIATE_TEST_SUITE_P(each, tapes, testing::ValuesIn(all_tapes()), [](const auto& of) { return of.param; });
+INSTANTIATE_TEST_SUITE_P(each, tapes, testing::ValuesIn(all_tapes()), [](const auto& of) {
+  std::string name = of.param;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace varve_tape

@@ -40,13 +40,13 @@ inline constexpr number_name resource_names[] = {{1, "context_created"},
                                                  {23, "node_set_params"}};
 
 inline constexpr number_name node_names[] = {
-    {0, "kernel"},  {1, "memcpy"},      {2, "memset"},        {3, "host"},        {4, "graph"},        {5, "empty"},
-    {6, "wait"},    {7, "record"},      {8, "signal"},        {9, "await"},       {10, "allocate"},    {11, "free"},
-    {12, "batch"},  {13, "conditional"}};
+    {0, "kernel"},    {1, "memcpy"}, {2, "memset"}, {3, "host"},        {4, "graph"},
+    {5, "empty"},     {6, "wait"},   {7, "record"}, {8, "signal"},      {9, "await"},
+    {10, "allocate"}, {11, "free"},  {12, "batch"}, {13, "conditional"}};
 
 inline constexpr number_name record_names[] = {
-    {1, "memcpy"}, {2, "memset"},    {4, "driver"},      {5, "runtime"}, {10, "kernel"},
-    {17, "overhead"}, {22, "memcpy2"}, {39, "external_id"}, {49, "memory"},  {51, "graph_trace"}};
+    {1, "memcpy"},    {2, "memset"},   {4, "driver"},       {5, "runtime"}, {10, "kernel"},
+    {17, "overhead"}, {22, "memcpy2"}, {39, "external_id"}, {49, "memory"}, {51, "graph_trace"}};
 
 /// A number that is written by its name, where it has one.
 template <const auto& Names>
@@ -54,7 +54,7 @@ struct named {
   std::uint32_t number = 0;
 
   named() = default;
-  named(std::uint32_t n) : number{n} {}  // NOLINT(google-explicit-constructor): it is one
+  named(std::uint32_t n) : number{n} {}              // NOLINT(google-explicit-constructor): it is one
   operator std::uint32_t() const { return number; }  // NOLINT(google-explicit-constructor)
 
   /// Empty where there is none.

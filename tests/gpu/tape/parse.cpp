@@ -225,7 +225,9 @@ bool add_calls(reading& r, std::string_view word, const fields& from) {
   }
   call c = to_line_of<call>(from);
   take_words(from, c.params);
-  word == "enter" ? add_entry(r, from, std::move(c)) : word == "call" ? add_call(r, from, c) : add_exit(r, from, std::move(c));
+  word == "enter"  ? add_entry(r, from, std::move(c))
+  : word == "call" ? add_call(r, from, c)
+                   : add_exit(r, from, std::move(c));
   return true;
 }
 
@@ -272,7 +274,8 @@ void add_line(reading& r, std::string_view line) {
     take_field(from, "left_out", t.left_out);
   } else if (word == detail::word_of<record>()) {
     add_record(t, to_line_of<record>(from));
-  } else if (!add_calls(r, word, from) && !add_any(r, word, from, static_cast<decltype(event::what)*>(nullptr))) {
+  } else if (!add_calls(r, word, from) &&
+             !add_any(r, word, from, static_cast<decltype(event::what)*>(nullptr))) {
     fail("'" + std::string{word} + "' is no line of a tape");
   }
 }

@@ -155,7 +155,8 @@ struct loss {
 struct event {
   std::uint64_t at = 0;
   std::uint32_t thread = 0;
-  std::variant<call, resource, request, buffer, begin, end, start, stop, arm, disarm, step, expect, loss> what;
+  std::variant<call, resource, request, buffer, begin, end, start, stop, arm, disarm, step, expect, loss>
+      what;
   std::size_t line = 0;  ///< of the text
 };
 

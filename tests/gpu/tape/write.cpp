@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 #include <vector>
@@ -50,7 +51,8 @@ template <class Line>
 std::string fields(const Line& line) {
   std::vector<std::string> defaults;
   const Line empty;
-  detail::each_field(empty, [&](const char* /*key*/, const auto& field) { defaults.push_back(value(field)); });
+  detail::each_field(empty,
+                     [&](const char* /*key*/, const auto& field) { defaults.push_back(value(field)); });
   std::string out;
   std::size_t i = 0;
   detail::each_field(line, [&](const char* key, const auto& field) {
@@ -75,8 +77,8 @@ const char* word(const Line& line) {
 std::string to_line(const header& head) { return detail::word_of<header>() + fields(head) + "\n"; }
 
 std::string to_lines(const event& e) {
-  const std::string when = (e.at != 0 ? " at=" + value(e.at) : "") +
-                           (e.thread != 0 ? " thread=" + value(e.thread) : "");
+  const std::string when =
+      (e.at != 0 ? " at=" + value(e.at) : "") + (e.thread != 0 ? " thread=" + value(e.thread) : "");
   return std::visit(
       [&](const auto& what) {
         using line = std::remove_cvref_t<decltype(what)>;
@@ -104,7 +106,7 @@ std::string to_text(const tape& t) {
 bytes memory_of(const buffer& b) {
   bytes out(b.size);
   for (const record& r : b.records) {
-    std::memcpy(out.data() + r.offset, r.data.data(), r.data.size());
+    std::copy(r.data.begin(), r.data.end(), out.begin() + static_cast<std::ptrdiff_t>(r.offset));
     if (r.name_at != 0) {
       const char* const name = r.name.c_str();
       std::memcpy(out.data() + r.offset + r.name_at, &name, sizeof name);
