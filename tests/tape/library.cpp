@@ -46,6 +46,7 @@ std::vector<std::string> play(const prepared& p, program& engine) {
 
 }  // namespace varve_tape
 
+// NOLINTBEGIN(readability-identifier-naming): the names are CUPTI's.
 extern "C" {
 
 VARVE_TAPE_EXPORT result cuptiGetVersion(std::uint32_t* version) {
@@ -130,3 +131,4 @@ VARVE_TAPE_EXPORT result cuptiActivityGetNumDroppedRecords(cupti::context_handle
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -15,7 +15,6 @@ namespace varve_tape {
 namespace {
 
 using testing::IsEmpty;
-using testing::SizeIs;
 
 /// "belief/threads"
 std::vector<std::string> all_tapes() {
