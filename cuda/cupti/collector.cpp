@@ -29,24 +29,6 @@ constexpr time_ns patience = 2'000'000'000;  // with completions that are under 
 constexpr std::size_t least_record = 88;     // bytes of what becomes an activity
 constexpr time_ns flush_interval = 500'000'000;
 
-struct wanted_records {
-  record_kind kind;
-  const char* name;
-};
-constexpr wanted_records all_records[] = {{record_kind::concurrent_kernel, "kernels"},
-                                          {record_kind::memcpy, "copies"},
-                                          {record_kind::memcpy_p2p, "copies between devices"},
-                                          {record_kind::memset, "sets"},
-                                          {record_kind::memory, "allocations"},
-                                          {record_kind::overhead, "CUPTI's overhead"}};
-constexpr wanted_records graph_records{record_kind::graph_trace, "whole graphs"};
-
-constexpr resource_event followed[] = {
-    resource_event::graph_node_created,          resource_event::graph_node_cloned,
-    resource_event::graph_exec_create_starting,  resource_event::graph_exec_created,
-    resource_event::graph_node_destroy_starting, resource_event::graph_destroy_starting,
-    resource_event::graph_exec_destroy_starting};
-
 std::string library_path(const gpu_options& options) {
   if (!options.cupti_library.empty()) {
     return options.cupti_library;
@@ -81,7 +63,7 @@ bool collector::attach(const std::string& path) {
     }
     attached_.store(new attachment{*found.loaded});
     // Runs before what libcupti has for the end of the process: from then on the reader asks it for nothing.
-    static_cast<void>(std::atexit([] { the_collector().exiting_ = true; }));
+    static_cast<void>(std::atexit([] { the_collector().end_asking(); }));
   }
   const library& lib = attached_.load()->lib;
   const result answer = lib.call.subscribe(&subscriber_, &collector::called_back, this);
@@ -110,94 +92,8 @@ void collector::detach() noexcept {
   a.lib.call.unsubscribe(subscriber_);
   subscriber_ = nullptr;
   a.graphs.clear();
-  captures_ = 0;
-  {
-    const std::lock_guard lock{contexts_mutex_};
-    contexts_.clear();  // nobody tells when they end; those that still work are seen again
-  }
+  contexts_.clear();  // nobody tells when they end; those that still work are seen again
   pool_.close();
-}
-
-void collector::follow_graphs(bool on) {
-  const library& lib = attached_.load()->lib;
-  result first = result::success;
-  for (const resource_event e : followed) {
-    const result answer = lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
-                                                   static_cast<std::uint32_t>(e));
-    first = first == result::success ? answer : first;
-  }
-  if (on && first != result::success) {
-    note("not all graphs are followed (" + explain(first, "cuptiEnableCallback") + ")");
-  }
-  for (const resource_event e : {resource_event::context_created, resource_event::context_destroy_starting}) {
-    lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
-                             static_cast<std::uint32_t>(e));
-  }
-  for (const state_event e : {state_event::fatal_error, state_event::error}) {
-    lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::state, static_cast<std::uint32_t>(e));
-  }
-}
-
-/// Those of launching calls and the like; or only of those that graphs are followed by.
-void collector::enable_calls(bool all) {
-  const attachment& a = *attached_.load();
-  std::size_t refused = 0;
-  result first = result::success;
-  for (const callback_domain domain : {callback_domain::runtime_api, callback_domain::driver_api}) {
-    for (std::uint32_t id = 0; id < call_kinds::most; ++id) {
-      const std::uint8_t kind = a.kinds.of(domain, id);
-      if (kind != call_kinds::not_watched) {
-        const bool on = all || (kind & call_kinds::special) != 0;
-        const result answer = a.lib.call.enable_callback(on ? 1 : 0, subscriber_, domain, id);
-        if (on && answer != result::success) {
-          first = refused++ == 0 ? answer : first;
-        }
-      }
-    }
-  }
-  if (all) {
-    not_watched_ = refused == 0 ? ""
-                                : std::to_string(refused) + " calls are not watched (" +
-                                      explain(first, "cuptiEnableCallback") + ")";
-  }
-}
-
-void collector::enable_records(bool on) {
-  const library& lib = attached_.load()->lib;
-  if (on == records_on_) {
-    return;
-  }
-  records_on_ = on;
-  if (on) {
-    switched_off_.clear();
-  }
-  const auto set = [&](const wanted_records& w) {
-    const result answer = on ? lib.call.activity_enable(w.kind) : lib.call.activity_disable(w.kind);
-    if (on && answer != result::success) {
-      switched_off_.push_back(std::string{w.name} + " (" + explain(answer, "cuptiActivityEnable") + ")");
-      return false;
-    }
-    return true;
-  };
-  for (const wanted_records& w : all_records) {
-    if (!set(w) && w.kind == record_kind::concurrent_kernel) {
-      refuse("no records of " + switched_off_.back());
-    }
-  }
-}
-
-void collector::enable_whole_graphs(bool on) {
-  if (on == whole_graphs_on_) {
-    return;
-  }
-  const library& lib = attached_.load()->lib;
-  const result answer =
-      on ? lib.call.activity_enable(graph_records.kind) : lib.call.activity_disable(graph_records.kind);
-  whole_graphs_on_ = on && answer == result::success;
-  if (on && answer != result::success) {
-    switched_off_.push_back(std::string{graph_records.name} + " (" + explain(answer, "cuptiActivityEnable") +
-                            ")");
-  }
 }
 
 // In a forked child nothing is locked, not even to look: who held the lock may not exist there.
@@ -279,11 +175,13 @@ void collector::stop() noexcept {
   }
 }
 
-// A call that waits for a device breaks a capture that is under way: then what still runs is lost rather.
+// Waiting for a device is not allowed during a capture in it: then what still runs is lost rather. Captures
+// that began unseen are the driver's to refuse it for.
 void collector::wait_for_devices() noexcept {
-  if (captures_ > 0) {
-    note(
-        "stopped during the capture of a graph, without waiting for the GPU: work that still ran has no end");
+  constexpr const char* captured =
+      "stopped during the capture of a graph, without waiting for the GPU: work that still ran has no end";
+  if (contexts_.capturing()) {
+    note(captured);
     return;
   }
   const cuda::driver* const driver = cuda::find_driver(false);
@@ -291,12 +189,16 @@ void collector::wait_for_devices() noexcept {
     return;
   }
   std::vector<context_handle> contexts;
-  {
-    const std::lock_guard lock{contexts_mutex_};
-    contexts = contexts_;
+  try {
+    contexts = contexts_.all();
+  } catch (const std::bad_alloc&) {
+    note("no memory to wait for the GPU: its last work may lack times");
   }
   for (const context_handle c : contexts) {
-    if (!cuda::synchronize(*driver, reinterpret_cast<cuda::context>(c))) {
+    const int answer = cuda::synchronize(*driver, reinterpret_cast<cuda::context>(c));
+    if (cuda::is_of_capture(answer)) {
+      note(captured);
+    } else if (answer != cuda::success) {
       note("a GPU context could not be waited for: its last work may lack times");
     }
   }
@@ -375,16 +277,38 @@ void collector::disarm() noexcept {
   }
 }
 
+/// While it lives and is true, an exit waits for the thread that asks CUPTI something.
+class collector::question {
+ public:
+  explicit question(const collector& c) noexcept : collector_{c} { ++collector_.asking_; }
+  question(const question&) = delete;
+  question& operator=(const question&) = delete;
+  ~question() { --collector_.asking_; }
+  explicit operator bool() const noexcept { return !collector_.exiting_; }
+
+ private:
+  const collector& collector_;
+};
+
+void collector::end_asking() noexcept {
+  exiting_ = true;
+  const time_ns until = record::monotonic() + patience;
+  while (asking_ != 0 && record::monotonic() < until) {
+    std::this_thread::sleep_for(std::chrono::microseconds{50});
+  }
+}
+
 time_ns collector::now() const noexcept {
   const attachment* const a = attached_.load();
+  const question asks{*this};
   std::uint64_t t = 0;
-  return a != nullptr && !exiting_ && a->lib.call.get_timestamp(&t) == result::success
-             ? static_cast<time_ns>(t)
-             : record::realtime();
+  return a != nullptr && asks && a->lib.call.get_timestamp(&t) == result::success ? static_cast<time_ns>(t)
+                                                                                  : record::realtime();
 }
 
 void collector::poll(bool now) noexcept {
-  if (left_ || exiting_ || !recording_) {
+  const question asks{*this};
+  if (left_ || !asks || !recording_) {
     return;
   }
   std::unique_lock lock{life_, std::defer_lock};

@@ -8,6 +8,7 @@
 
 #include "cupti/buffers.hpp"
 #include "cupti/calls.hpp"
+#include "cupti/contexts.hpp"
 #include "cupti/decode.hpp"
 #include "cupti/graphs.hpp"
 #include "cupti/library.hpp"
@@ -51,6 +52,8 @@ class collector final : public record::device_source {
     decoder records;
   };
 
+  class question;
+
   bool attach(const std::string& path);
   void detach() noexcept;
   void enable_calls(bool all);
@@ -61,6 +64,7 @@ class collector final : public record::device_source {
   void wait_for_completions() noexcept;
   void flush(std::uint32_t flag) noexcept;
   void note(std::string_view text) noexcept;
+  void end_asking() noexcept;
   void count_dropped() noexcept;
   void refuse(std::string why) noexcept;
 
@@ -72,7 +76,6 @@ class collector final : public record::device_source {
   void on_call(callback_domain domain, std::uint32_t id, const callback_data& d) noexcept;
   void on_resource(resource_event what, const resource_data& d) noexcept;
   void on_state(const state_data& d) noexcept;
-  void saw_context(context_handle c) noexcept;
 
   mutable std::mutex life_;  // of start, stop, arm and poll; never taken in a callback
   gpu_options options_;
@@ -93,16 +96,15 @@ class collector final : public record::device_source {
   std::atomic<bool> left_{false};     // this is a forked child
   std::atomic<bool> exiting_{false};  // this process is
   std::atomic<std::uint32_t> era_{0};
-  std::atomic<std::int32_t> captures_{0};    // of streams, under way
-  std::atomic<std::int32_t> completing_{0};  // buffers, on CUPTI's threads
+  std::atomic<std::int32_t> completing_{0};      // buffers, on CUPTI's threads
+  mutable std::atomic<std::int32_t> asking_{0};  // of our threads, in CUPTI, that an exit waits for
   std::atomic<std::uint64_t> dropped_{0};
 
   mutable std::mutex told_mutex_;
   std::uint64_t errors_ = 0;  // that CUPTI told of in its callbacks
   std::string first_error_;
 
-  std::mutex contexts_mutex_;
-  std::vector<context_handle> contexts_;
+  context_book contexts_;
 };
 
 /// The one.

@@ -99,14 +99,13 @@ std::vector<device_info> devices(const driver& d) {
   return out;
 }
 
-bool synchronize(const driver& d, context c) noexcept {
-  if (d.context_push == nullptr || d.context_pop == nullptr || d.context_synchronize == nullptr ||
-      d.context_push(c) != success) {
-    return false;
+int synchronize(const driver& d, context c) noexcept {
+  if (d.context_push == nullptr || d.context_pop == nullptr || d.context_synchronize == nullptr) {
+    return not_found;
   }
-  const bool done = d.context_synchronize() == success;
-  context popped = nullptr;
-  return d.context_pop(&popped) == success && done;
+  const outside_captures guard{d};
+  const in_context current{d, c};
+  return current.result() == success ? d.context_synchronize() : current.result();
 }
 
 }  // namespace varve::cuda

@@ -125,45 +125,6 @@ class event_spans final : public record::span_source {
   std::atomic<std::uint64_t> refused_{0};
 };
 
-/// Around calls of the driver: what the calling thread does is nothing to captures that are under way.
-class outside_captures {
- public:
-  explicit outside_captures(const driver& d) noexcept
-      : driver_{d}, result_{driver_.exchange_capture_mode(&mode_)} {}
-  outside_captures(const outside_captures&) = delete;
-  outside_captures& operator=(const outside_captures&) = delete;
-  ~outside_captures() {
-    if (result_ == success) {
-      driver_.exchange_capture_mode(&mode_);
-    }
-  }
-  [[nodiscard]] int result() const noexcept { return result_; }
-
- private:
-  const driver& driver_;
-  int mode_ = relaxed_capture;
-  int result_;
-};
-
-/// While it lives, `c` is the calling thread's context; unless the context is gone.
-class in_context {
- public:
-  in_context(const driver& d, context c) noexcept : driver_{d}, result_{d.context_push(c)} {}
-  in_context(const in_context&) = delete;
-  in_context& operator=(const in_context&) = delete;
-  ~in_context() {
-    if (result_ == success) {
-      context popped = nullptr;
-      driver_.context_pop(&popped);
-    }
-  }
-  [[nodiscard]] int result() const noexcept { return result_; }
-
- private:
-  const driver& driver_;
-  int result_;
-};
-
 }  // namespace varve::cuda
 
 #endif  // VARVE_CUDA_EVENTS_EVENT_SPANS_HPP
