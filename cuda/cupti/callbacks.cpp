@@ -119,12 +119,14 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
       last_contexts[reinterpret_cast<std::uintptr_t>(d.context) / 64 % std::size(last_contexts)];
   if (d.context != nullptr && (d.context != last.context || era != last.era)) {
     last = {d.context, era};
+    called_ = true;
     contexts_.saw(d.context);
   }
 }
 
 void collector::on_resource(resource_event what, const resource_data& d) noexcept {
   if (what == resource_event::context_created) {
+    called_ = true;
     contexts_.saw(d.context);
   } else if (what == resource_event::context_destroy_starting) {
     contexts_.gone(d.context);
@@ -153,7 +155,8 @@ void collector::on_state(const state_data& d) noexcept {
 
 void collector::buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records) noexcept {
   collector& me = the_collector();
-  const buffer_pool::piece piece = me.left_ ? buffer_pool::piece{} : me.pool_.take();
+  const bool wanted = !me.left_ && !me.inherited_;  // by a session, or by arming
+  const buffer_pool::piece piece = wanted ? me.pool_.take() : buffer_pool::piece{};
   *buffer = piece.data;
   *size = piece.size;
   *records = 0;

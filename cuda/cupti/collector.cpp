@@ -114,40 +114,84 @@ void collector::start(const gpu_options& options) noexcept {
     options_.buffer_bytes =
         std::clamp(options.buffer_bytes & ~(record_alignment - 1), least_buffer, largest_buffer);
     options_.buffers = std::clamp<std::size_t>(options.buffers, 1, most_buffers);
-    if (!attach(library_path(options))) {
+    waiting_ = must_wait();
+    if (waiting_) {
+      problem_ = "CUDA has not been initialised in this process: there is no GPU work to record";
       return;
     }
-    attachment& a = *attached_.load();
-    // All that the buffers hold may come at once.
-    a.records.open(
-        (options_.buffers * options_.buffer_bytes + buffer_pool::most_spares * buffer_pool::spare_bytes) /
-        least_record);
-    pool_.open(options_.buffer_bytes, options_.buffers, 2);
-    dropped_ = 0;
-    ++era_;
-    last_flush_ = record::monotonic();
-    enable_records(true);
-    if (!problem_.empty()) {
-      enable_records(false);
-      if (!armed_) {
-        detach();
-      }
-      return;
-    }
-    enable_whole_graphs(options_.whole_graphs);
-    enable_calls(true);
-    if (armed_kernels_) {
-      a.lib.call.activity_flush_all(0);  // what was before is thrown away
-    }
-    count_dropped();
-    dropped_ = 0;
-    recording_ = true;
+    begin();
   } catch (const std::bad_alloc&) {
-    problem_.clear();  // there may be no memory for the text either
-    note_.clear();
-    if (subscriber_ != nullptr && !armed_) {
+    give_up();
+  }
+}
+
+void collector::give_up() noexcept {
+  problem_.clear();  // there may be no memory for the text either
+  note_.clear();
+  if (subscriber_ != nullptr && !armed_) {
+    detach();
+  }
+}
+
+void collector::begin() {
+  settle_inheritance();
+  if (!attach(library_path(options_))) {
+    return;
+  }
+  attachment& a = *attached_.load();
+  // All that the buffers hold may come at once.
+  a.records.open(
+      (options_.buffers * options_.buffer_bytes + buffer_pool::most_spares * buffer_pool::spare_bytes) /
+      least_record);
+  pool_.open(options_.buffer_bytes, options_.buffers, 2);
+  dropped_ = 0;
+  ++era_;
+  last_flush_ = record::monotonic();
+  enable_records(true);
+  if (!problem_.empty()) {
+    enable_records(false);
+    if (!armed_) {
       detach();
     }
+    return;
+  }
+  enable_whole_graphs(options_.whole_graphs);
+  enable_calls(true);
+  if (armed_kernels_) {
+    a.lib.call.activity_flush_all(0);  // what was before is thrown away
+  }
+  count_dropped();
+  dropped_ = 0;
+  recording_ = true;
+}
+
+// Once CUPTI has been touched there is nothing to be gained.
+bool collector::must_wait() const noexcept {
+  return expects_cuda_ && !cuda_started_ && subscriber_ == nullptr && !cuda_in_use();
+}
+
+bool collector::cuda_in_use() const noexcept {
+  const cuda::driver* const driver = cuda::find_driver(false);
+  return called_ || (driver != nullptr && cuda::is_initialised(*driver));
+}
+
+void collector::cuda_starts() noexcept {
+  cuda_started_ = true;
+  if (left_) {
+    return;
+  }
+  const std::lock_guard lock{life_};
+  try {
+    if (armed_ && subscriber_ == nullptr) {
+      begin_arming();
+    }
+    if (waiting_) {
+      waiting_ = false;
+      problem_.clear();
+      begin();
+    }
+  } catch (const std::bad_alloc&) {
+    give_up();
   }
 }
 
@@ -156,14 +200,11 @@ void collector::stop() noexcept {
     return;
   }
   const std::lock_guard lock{life_};
+  waiting_ = false;
   if (!recording_) {
     return;
   }
-  enable_calls(false);
-  enable_whole_graphs(false);
-  if (!armed_kernels_) {
-    enable_records(false);
-  }
+  switch_off();
   wait_for_devices();
   flush(flush_forced);
   wait_for_completions();  // that have begun before the flush
@@ -172,6 +213,15 @@ void collector::stop() noexcept {
   wait_for_completions();  // that have seen it recording
   if (!armed_) {
     detach();
+  }
+}
+
+/// What a session has switched on.
+void collector::switch_off() noexcept {
+  enable_calls(false);
+  enable_whole_graphs(false);
+  if (!armed_kernels_) {
+    enable_records(false);
   }
 }
 
@@ -245,18 +295,23 @@ void collector::arm(bool kernels) noexcept {
   }
   const std::lock_guard lock{life_};
   try {
-    if (!attach(library_path(options_))) {
-      return;
-    }
+    settle_inheritance();
     armed_ = true;
-    if (kernels && !records_on_) {
-      pool_.open(std::max(options_.buffer_bytes, least_buffer), std::max<std::size_t>(options_.buffers, 1),
-                 2);
-      enable_records(true);
-    }
     armed_kernels_ = armed_kernels_ || kernels;
+    if (!must_wait()) {
+      begin_arming();
+    }
   } catch (const std::bad_alloc&) {
     // not armed: graphs captured from now on have no labels, which reports count
+  }
+}
+
+void collector::begin_arming() {
+  armed_ = attach(library_path(options_));
+  armed_kernels_ = armed_kernels_ && armed_;
+  if (armed_kernels_ && !records_on_) {
+    pool_.open(std::max(options_.buffer_bytes, least_buffer), std::max<std::size_t>(options_.buffers, 1), 2);
+    enable_records(true);
   }
 }
 
@@ -270,6 +325,7 @@ void collector::disarm() noexcept {
   }
   armed_ = false;
   armed_kernels_ = false;
+  settle_inheritance();
   if (!recording_ && subscriber_ != nullptr) {
     enable_records(false);
     attached_.load()->lib.call.activity_flush_all(flush_forced);
@@ -307,6 +363,9 @@ time_ns collector::now() const noexcept {
 }
 
 void collector::poll(bool now) noexcept {
+  if (waiting_ && !exiting_ && cuda_in_use()) {
+    cuda_starts();  // the driver has not told
+  }
   const question asks{*this};
   if (left_ || !asks || !recording_) {
     return;
@@ -339,17 +398,6 @@ void collector::hand_over(trace& batch, bool full) noexcept {
   if (attachment* const a = attached_.load(); a != nullptr && !left_) {
     a->records.hand_over(batch, full);
   }
-}
-
-void collector::leave_to_parent() noexcept {
-  // Where CUPTI is in use the parent's threads hold its locks, and ours: nothing of them may be touched here
-  // any more. Where it is not, this process may use it as any other.
-  const bool starting = !life_.try_lock();
-  if (!starting) {
-    life_.unlock();
-  }
-  left_ = left_ || starting || attached_.load() != nullptr;
-  recording_ = false;
 }
 
 }  // namespace cupti

@@ -65,6 +65,11 @@ const driver* find_driver(bool load) noexcept {
   return other;
 }
 
+bool is_initialised(const driver& d) noexcept {
+  int count = 0;
+  return d.device_get_count != nullptr && d.device_get_count(&count) != not_initialised;
+}
+
 std::vector<device_info> devices(const driver& d) {
   std::vector<device_info> out;
   int count = 0;

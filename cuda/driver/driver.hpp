@@ -19,6 +19,7 @@ using event = struct driver_event*;      // CUevent
 
 // Of CUresult.
 inline constexpr int success = 0;
+inline constexpr int not_initialised = 3;
 inline constexpr int not_found = 500;
 inline constexpr int not_ready = 600;
 inline constexpr int capture_implicit = 906;  // the legacy stream, while another stream captures
@@ -65,6 +66,9 @@ struct driver {
 /// The driver of this process; loads it where `load`, else finds it only if the program has done so. nullptr
 /// where there is none. Thread safe.
 const driver* find_driver(bool load) noexcept;
+
+/// Whether the program has initialised it, as far as it tells: no process that is forked then can use it.
+bool is_initialised(const driver& d) noexcept;
 
 /// All devices that the process sees, by ordinal, as far as the driver has been initialised.
 std::vector<device_info> devices(const driver& d);

@@ -57,6 +57,8 @@ class event_spans final : public record::span_source {
   [[nodiscard]] bool concerned() const noexcept override;
   [[nodiscard]] collector_status status() const override;
 
+  void before_fork() noexcept override;
+  void after_fork() noexcept override;
   void leave_to_parent() noexcept override;
 
  private:
@@ -100,11 +102,13 @@ class event_spans final : public record::span_source {
 
   const event_limits limits_;
   std::atomic<bool> running_{false};
-  std::atomic<bool> left_{false};  // this is a forked child
+  std::atomic<bool> left_{false};  // this is a child forked while CUDA was in use
   std::atomic<int> calls_{0};      // of the engine's threads, under way
 
-  std::mutex polling_;  // of poll and stop; taken before `mutex_`
-  std::mutex mutex_;    // guards what follows; never held in a call of the driver
+  bool fork_in_poll_ = false;  // the forking thread could not wait for that to end
+  bool used_at_fork_ = false;  // CUDA was
+  std::mutex polling_;         // of poll and stop; taken before `mutex_`
+  std::mutex mutex_;           // guards what follows; never held in a call of the driver
   std::list<timed_context> contexts_;
   std::size_t events_ = 0;          // made
   std::vector<open_span> open_;     // has room for all that there can be, like `pending_` and `free`
