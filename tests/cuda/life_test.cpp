@@ -426,7 +426,7 @@ TEST_F(process_with_a_session_DeathTest, ends_when_nobody_is_in_cupti_any_more) 
             while (!exiting) {
               std::this_thread::yield();
             }
-            for (int i = 0; i < 10'000; ++i) {  // and it takes longer than whoever would not wait
+            for (int i = 0; i < 300; ++i) {  // and it takes longer than whoever would not wait
               std::this_thread::yield();
             }
             flushing = false;
