@@ -192,7 +192,8 @@ VARVE_API void varve_here_(varve_handoff_t* where) VARVE_NOEXCEPT;
 VARVE_API uint64_t varve_adopt_(const varve_handoff_t* where) VARVE_NOEXCEPT;
 /**
  * Of a library that the CUDA driver tells of its initialisation (CUDA_INJECTION64_PATH). 0: it will pass that
- * on, so CUPTI is left alone until then; 1: CUDA is being initialised. A session or arming that waited begins.
+ * on, so CUPTI is left alone until then; 1: CUDA is being initialised. A session or arming that waited
+ * begins.
  */
 VARVE_API void varve_cuda_(int initialised) VARVE_NOEXCEPT;
 /** Copies the texts of names that live in a module about to be unloaded. */
