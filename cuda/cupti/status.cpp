@@ -98,10 +98,20 @@ collector_status collector::status() const {
   out.name = "cupti";
   if (left_) {
     out.state = collector_state::unavailable;
-    out.detail = "a forked child: the GPU stays with its parent; start the program anew (exec) to use one";
+    out.detail =
+        "a child forked while CUDA was in use: the GPU stays with its parent; start the program anew (exec) "
+        "to "
+        "use one";
     return out;
   }
   const std::lock_guard lock{life_};
+  if (inherited_) {
+    out.state = collector_state::unavailable;
+    out.detail =
+        "a forked child of a process that was recorded: start a session of its own to record its use of the "
+        "GPU";
+    return out;
+  }
   const attachment* const a = attached_.load();
   if (a != nullptr) {
     out.version = version_text(a->lib.version);

@@ -191,6 +191,12 @@ VARVE_API void varve_request_end_(uint64_t id) VARVE_NOEXCEPT;
 VARVE_API void varve_serves_(uint64_t pass, uint64_t request) VARVE_NOEXCEPT;
 VARVE_API void varve_here_(varve_handoff_t* where) VARVE_NOEXCEPT;
 VARVE_API uint64_t varve_adopt_(const varve_handoff_t* where) VARVE_NOEXCEPT;
+/**
+ * Of a library that the CUDA driver tells of its initialisation (CUDA_INJECTION64_PATH). 0: it will pass that
+ * on, so CUPTI is left alone until then; 1: CUDA is being initialised. A session or arming that waited
+ * begins.
+ */
+VARVE_API void varve_cuda_(int initialised) VARVE_NOEXCEPT;
 /** Copies the texts of names that live in a module about to be unloaded. */
 VARVE_API void varve_unload_(void) VARVE_NOEXCEPT;
 

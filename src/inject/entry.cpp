@@ -21,6 +21,9 @@ const void* module_of(const void* address) noexcept {
   return ::dladdr(address, &about) != 0 ? about.dli_fbase : nullptr;
 }
 
+/// Whether the driver, when the engine initialises it, calls us.
+bool is_told_by_cuda() noexcept;
+
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): others' names
@@ -28,6 +31,9 @@ const void* module_of(const void* address) noexcept {
 /// Once for each module that has a copy of NVTX. Nothing of the recorder's own is taken over: its markers
 /// record already, and need no NVTX ranges beside.
 extern "C" VARVE_API int InitializeInjectionNvtx2(varve::inject::export_table_function table) {
+  if (is_told_by_cuda()) {
+    varve_cuda_(0);
+  }
   varve::inject::start_session();
   if (module_of(reinterpret_cast<const void*>(table)) !=
       module_of(reinterpret_cast<const void*>(&varve_version))) {
@@ -48,8 +54,24 @@ extern "C" VARVE_API int InitializeInjection() {
   varve::inject::start_session();
   varve::inject::watch_exits();  // of modules that came since
   varve::inject::give_signal_stack();
+  varve_cuda_(1);
   std::atexit(varve::inject::end_at_exit);
   return 1;
 }
 
 // NOLINTEND(readability-identifier-naming)
+
+namespace {
+
+bool is_told_by_cuda() noexcept {
+  const char* const path = std::getenv("CUDA_INJECTION64_PATH");
+  void* const library = path != nullptr ? ::dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  const bool us = library != nullptr && ::dlsym(library, "InitializeInjection") ==
+                                            reinterpret_cast<const void*>(&InitializeInjection);
+  if (library != nullptr) {
+    ::dlclose(library);
+  }
+  return us;
+}
+
+}  // namespace

@@ -58,6 +58,7 @@ process_state& process() noexcept {
 
 // Around a fork all locks are held, so that the child finds none taken by a thread that it does not have.
 void before_fork() noexcept {
+  built_in_source().before_fork();  // waits, so nothing is held then
   process().mutex.lock();
   process().window.lock();
   process().wake_mutex.lock();
@@ -65,9 +66,10 @@ void before_fork() noexcept {
   pool.lock();
   labels_of_graphs().lock();
   lock_names();
+  built_in_spans().before_fork();
 }
 
-void after_fork() noexcept {
+void unlock_all() noexcept {
   unlock_names();
   labels_of_graphs().unlock();
   pool.unlock();
@@ -75,6 +77,12 @@ void after_fork() noexcept {
   process().wake_mutex.unlock();
   process().window.unlock();
   process().mutex.unlock();
+}
+
+void after_fork() noexcept {
+  built_in_spans().after_fork();
+  unlock_all();
+  built_in_source().after_fork();
 }
 
 // The recording and its reader stay with the parent; the child may start one of its own.
@@ -88,10 +96,10 @@ void in_child() noexcept {
   p.device_time.stop();
   p.spans = false;
   new (&p.wake) std::condition_variable;  // the parent's reader was in the old one, whose state is its
-  after_fork();
+  built_in_spans().leave_to_parent();
+  unlock_all();
   labels_of_graphs().end_reading();
   built_in_source().leave_to_parent();
-  built_in_spans().leave_to_parent();
 }
 
 // Under the lock: what the devices did.
