@@ -5,6 +5,7 @@
 // what it keeps (goal 4). CUPTI is the stand-in of the tests: what CUPTI itself costs is not in here.
 #include "cupti/decode.hpp"
 #include "cupti/library.hpp"
+#include "record/recording.hpp"
 #include "standin_cupti/control.hpp"
 
 #include <varve/varve.hpp>
@@ -26,18 +27,26 @@ namespace cupti = varve::cupti;
 
 constexpr const char* standin_library = "libcupti.so.13";  // loaded already, since this program links it
 constexpr std::uint32_t launch_id = 211;                   // cudaLaunchKernel_v7000
+constexpr std::uint32_t driver_launch_id = 307;            // cuLaunchKernel
 
-double nanoseconds_a_pair(std::size_t pairs) {
-  const auto begin = std::chrono::steady_clock::now();
+void pairs_alone(std::size_t pairs) {
   standin::call_back(cupti::callback_domain::runtime_api, launch_id, pairs);
+}
+
+/// A call of the driver inside each of the runtime, with an id of its own.
+void pairs_nested(std::size_t pairs) { standin::call_back_nested(launch_id, driver_launch_id, pairs / 2); }
+
+double nanoseconds_a_pair(void (*call_back)(std::size_t), std::size_t pairs) {
+  const auto begin = std::chrono::steady_clock::now();
+  call_back(pairs);
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
   return took.count() / static_cast<double>(pairs);
 }
 
 void nothing(void* /*data*/, cupti::callback_domain /*domain*/, std::uint32_t /*id*/, const void* /*what*/) {}
 
-/// The callbacks of a launch with a session, less the same with a subscriber that does nothing.
-void callbacks(benchmark::State& state) {
+/// The callbacks of launches with a session, less the same with a subscriber that does nothing.
+void callbacks(benchmark::State& state, void (*call_back)(std::size_t), std::size_t pairs_a_launch) {
   constexpr std::size_t pairs = 100'000;
   const cupti::library& lib = *cupti::load(standin_library).loaded;
   double own = 0;
@@ -46,18 +55,19 @@ void callbacks(benchmark::State& state) {
     cupti::subscriber_handle subscriber = nullptr;
     lib.call.subscribe(&subscriber, nothing, nullptr);
     lib.call.enable_callback(1, subscriber, cupti::callback_domain::runtime_api, launch_id);
-    nanoseconds_a_pair(pairs);
-    const double bare = nanoseconds_a_pair(pairs);
+    lib.call.enable_callback(1, subscriber, cupti::callback_domain::driver_api, driver_launch_id);
+    nanoseconds_a_pair(call_back, pairs);
+    const double bare = nanoseconds_a_pair(call_back, pairs);
     lib.call.unsubscribe(subscriber);
 
     varve::session_options options;
     options.gpu.cupti_library = standin_library;
     varve::session session{options};
     const varve::phase pass{varve::decode};
-    nanoseconds_a_pair(pairs);
-    own = nanoseconds_a_pair(pairs) - bare;
+    nanoseconds_a_pair(call_back, pairs);
+    own = nanoseconds_a_pair(call_back, pairs) - bare;
     const varve::trace t = session.stop();
-    if (t.calls.size() != 2 * pairs) {
+    if (t.calls.size() != 2 * pairs / pairs_a_launch || !t.losses.empty()) {
       state.SkipWithError("calls were lost");
     }
   }
@@ -150,11 +160,14 @@ std::size_t bytes_of(const Columns&... columns) {
   return (... + (columns.size() * sizeof(columns[0])));
 }
 
-void memory(benchmark::State& state) {
+void memory(benchmark::State& state, standin::nested_correlation ids) {
   constexpr std::size_t launches = 20'000;
   double kept = 0;
+  double waiting = 0;
   for (auto _ : state) {
-    standin::reset();
+    standin::config settings;
+    settings.correlation = ids;
+    standin::reset(settings);
     varve::session_options options;
     options.gpu.cupti_library = standin_library;
     varve::session session{options};
@@ -165,10 +178,12 @@ void memory(benchmark::State& state) {
         standin::launch(s, "gemm");
       }
     }
+    static_cast<void>(session.snapshot());  // reads all
+    waiting = static_cast<double>(varve::record::size_of_recording().aliases);
     const varve::trace t = session.stop();
     const varve::call_columns& c = t.calls;
     const varve::activity_columns& a = t.activities;
-    if (c.size() != launches || a.size() != launches) {
+    if (c.size() != launches || a.correlation != c.correlation) {
       state.SkipWithError("records were lost");
     }
     kept = static_cast<double>(
@@ -176,18 +191,30 @@ void memory(benchmark::State& state) {
         bytes_of(a.begin, a.end, a.correlation, a.name, a.node, a.detail, a.stream, a.kind));
   }
   state.counters["bytes"] = kept / launches;
+  state.counters["for two minutes"] = waiting / launches;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  benchmark::RegisterBenchmark("callback pair", callbacks)->Iterations(1)->Repetitions(7);
+  benchmark::RegisterBenchmark("callback pair", callbacks, pairs_alone, 1)->Iterations(1)->Repetitions(7);
+  benchmark::RegisterBenchmark("callback pair, nested", callbacks, pairs_nested, 2)
+      ->Iterations(1)
+      ->Repetitions(7);
   benchmark::RegisterBenchmark("decode", decode)->Repetitions(5)->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("memcpy", copy)->Repetitions(5)->Unit(benchmark::kMillisecond);
-  benchmark::RegisterBenchmark("memory", memory)->Iterations(1)->Repetitions(1);
+  benchmark::RegisterBenchmark("memory", memory, standin::nested_correlation::shared)
+      ->Iterations(1)
+      ->Repetitions(1);
+  benchmark::RegisterBenchmark("memory, nested", memory, standin::nested_correlation::inner)
+      ->Iterations(1)
+      ->Repetitions(1);
   return varve_bench::run(
       argc, argv,
       {{"4 own share of a pair of callbacks (ns)", "callback pair", "", "ns/pair", 100},
+       {"4 the same, nested", "callback pair, nested", "", "ns/pair", 100},
        {"4 decoding against memcpy, 1M kernels (bytes/s)", "decode", "memcpy", "bytes/s", 0.5, true},
-       {"4 bytes kept for a launch and its kernel", "memory", "", "bytes", 64}});
+       {"4 bytes kept for a launch and its kernel", "memory", "", "bytes", 64},
+       {"4 the same, nested", "memory, nested", "", "bytes", 64},
+       {"4 bytes beside for up to two minutes, nested", "memory, nested", "", "for two minutes", 16}});
 }

@@ -11,7 +11,6 @@
 
 #include "record/log.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -34,9 +33,14 @@ thread_local bool updated_inside __attribute__((tls_model("initial-exec"))) = fa
 /// For libraries that crash where they are given no buffer: what lands in it is lost.
 alignas(64) std::uint8_t nowhere[buffer_pool::spare_bytes];
 
-/// Whether a stream no longer captures: an end that fails since the capture was invalid, or since streams
-/// were not joined, is one (CUresult and cudaError_t have the same numbers).
-bool ends_capture(int answer) noexcept { return answer == 0 || answer == 901 || answer == 904; }
+/// Whether a stream captures on although its capture was to end: not from this thread (CUresult and
+/// cudaError_t have the same number). All other failures leave it without one.
+bool captures_on(int answer) noexcept { return answer == 908; }
+
+/// Of calls that begin or end a capture.
+stream_handle stream_of(const void* params) noexcept {
+  return params != nullptr ? *static_cast<const stream_handle*>(params) : nullptr;
+}
 
 bool a_session_records() noexcept { return (varve_load_state_() & VARVE_STATE_RECORDING) != 0; }
 
@@ -99,12 +103,11 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
         break;
       }
       case call_kinds::capture_begin:
-        captures_.fetch_add(1, std::memory_order_relaxed);
+        contexts_.capture_begins(d.context, stream_of(d.function_params));
         break;
       case call_kinds::capture_end:
-        // One whose beginning was not seen counts for nothing.
-        for (std::int32_t n = captures_.load(); ends_capture(answer) && n > 0;) {
-          n = captures_.compare_exchange_weak(n, n - 1) ? 0 : n;
+        if (!captures_on(answer)) {
+          contexts_.capture_ends(stream_of(d.function_params));
         }
         break;
       default:
@@ -116,16 +119,19 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
       last_contexts[reinterpret_cast<std::uintptr_t>(d.context) / 64 % std::size(last_contexts)];
   if (d.context != nullptr && (d.context != last.context || era != last.era)) {
     last = {d.context, era};
-    saw_context(d.context);
+    called_ = true;
+    contexts_.saw(d.context);
   }
 }
 
 void collector::on_resource(resource_event what, const resource_data& d) noexcept {
   if (what == resource_event::context_created) {
-    saw_context(d.context);
+    called_ = true;
+    contexts_.saw(d.context);
   } else if (what == resource_event::context_destroy_starting) {
-    const std::lock_guard lock{contexts_mutex_};
-    contexts_.erase(std::remove(contexts_.begin(), contexts_.end(), d.context), contexts_.end());
+    contexts_.gone(d.context);
+  } else if (what == resource_event::stream_destroy_starting) {
+    contexts_.capture_ends(d.stream);
   } else if (d.descriptor != nullptr) {
     attached_.load(std::memory_order_relaxed)
         ->graphs.happened(what, *static_cast<const graph_data*>(d.descriptor));
@@ -147,21 +153,10 @@ void collector::on_state(const state_data& d) noexcept {
   }
 }
 
-void collector::saw_context(context_handle c) noexcept {
-  const std::lock_guard lock{contexts_mutex_};
-  if (c == nullptr || std::find(contexts_.begin(), contexts_.end(), c) != contexts_.end()) {
-    return;
-  }
-  try {
-    contexts_.push_back(c);
-  } catch (const std::bad_alloc&) {
-    // not waited for at the end: its last work may lack times
-  }
-}
-
 void collector::buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records) noexcept {
   collector& me = the_collector();
-  const buffer_pool::piece piece = me.left_ ? buffer_pool::piece{} : me.pool_.take();
+  const bool wanted = !me.left_ && !me.inherited_;  // by a session, or by arming
+  const buffer_pool::piece piece = wanted ? me.pool_.take() : buffer_pool::piece{};
   *buffer = piece.data;
   *size = piece.size;
   *records = 0;

@@ -79,8 +79,7 @@ void enter_call(std::uint8_t kind, std::uint32_t correlation, std::uint32_t era)
   if (c.depth++ != 0) {
     // Inside another call: part of it, whichever of the two ids the records carry.
     if (c.recorded && correlation != c.correlation) {
-      const slot s = make_slot(event::call_begin, c.correlation, call_alias | correlation);
-      static_cast<void>(log->append(&s, 1));
+      log->append_alias(correlation, c.correlation);
     }
     return;
   }

@@ -10,10 +10,8 @@
 #include "record/clock.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <new>
-#include <thread>
 #include <utility>
 
 namespace varve {
@@ -25,27 +23,7 @@ namespace {
 constexpr std::size_t least_buffer = std::size_t{64} << 10U;
 constexpr std::size_t largest_buffer = std::size_t{1} << 30U;
 constexpr std::size_t most_buffers = std::size_t{1} << 16U;
-constexpr time_ns patience = 2'000'000'000;  // with completions that are under way at a stop
-constexpr std::size_t least_record = 88;     // bytes of what becomes an activity
-constexpr time_ns flush_interval = 500'000'000;
-
-struct wanted_records {
-  record_kind kind;
-  const char* name;
-};
-constexpr wanted_records all_records[] = {{record_kind::concurrent_kernel, "kernels"},
-                                          {record_kind::memcpy, "copies"},
-                                          {record_kind::memcpy_p2p, "copies between devices"},
-                                          {record_kind::memset, "sets"},
-                                          {record_kind::memory, "allocations"},
-                                          {record_kind::overhead, "CUPTI's overhead"}};
-constexpr wanted_records graph_records{record_kind::graph_trace, "whole graphs"};
-
-constexpr resource_event followed[] = {
-    resource_event::graph_node_created,          resource_event::graph_node_cloned,
-    resource_event::graph_exec_create_starting,  resource_event::graph_exec_created,
-    resource_event::graph_node_destroy_starting, resource_event::graph_destroy_starting,
-    resource_event::graph_exec_destroy_starting};
+constexpr std::size_t least_record = 88;  // bytes of what becomes an activity
 
 std::string library_path(const gpu_options& options) {
   if (!options.cupti_library.empty()) {
@@ -81,7 +59,7 @@ bool collector::attach(const std::string& path) {
     }
     attached_.store(new attachment{*found.loaded});
     // Runs before what libcupti has for the end of the process: from then on the reader asks it for nothing.
-    static_cast<void>(std::atexit([] { the_collector().exiting_ = true; }));
+    static_cast<void>(std::atexit([] { the_collector().end_asking(); }));
   }
   const library& lib = attached_.load()->lib;
   const result answer = lib.call.subscribe(&subscriber_, &collector::called_back, this);
@@ -110,94 +88,8 @@ void collector::detach() noexcept {
   a.lib.call.unsubscribe(subscriber_);
   subscriber_ = nullptr;
   a.graphs.clear();
-  captures_ = 0;
-  {
-    const std::lock_guard lock{contexts_mutex_};
-    contexts_.clear();  // nobody tells when they end; those that still work are seen again
-  }
+  contexts_.clear();  // nobody tells when they end; those that still work are seen again
   pool_.close();
-}
-
-void collector::follow_graphs(bool on) {
-  const library& lib = attached_.load()->lib;
-  result first = result::success;
-  for (const resource_event e : followed) {
-    const result answer = lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
-                                                   static_cast<std::uint32_t>(e));
-    first = first == result::success ? answer : first;
-  }
-  if (on && first != result::success) {
-    note("not all graphs are followed (" + explain(first, "cuptiEnableCallback") + ")");
-  }
-  for (const resource_event e : {resource_event::context_created, resource_event::context_destroy_starting}) {
-    lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
-                             static_cast<std::uint32_t>(e));
-  }
-  for (const state_event e : {state_event::fatal_error, state_event::error}) {
-    lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::state, static_cast<std::uint32_t>(e));
-  }
-}
-
-/// Those of launching calls and the like; or only of those that graphs are followed by.
-void collector::enable_calls(bool all) {
-  const attachment& a = *attached_.load();
-  std::size_t refused = 0;
-  result first = result::success;
-  for (const callback_domain domain : {callback_domain::runtime_api, callback_domain::driver_api}) {
-    for (std::uint32_t id = 0; id < call_kinds::most; ++id) {
-      const std::uint8_t kind = a.kinds.of(domain, id);
-      if (kind != call_kinds::not_watched) {
-        const bool on = all || (kind & call_kinds::special) != 0;
-        const result answer = a.lib.call.enable_callback(on ? 1 : 0, subscriber_, domain, id);
-        if (on && answer != result::success) {
-          first = refused++ == 0 ? answer : first;
-        }
-      }
-    }
-  }
-  if (all) {
-    not_watched_ = refused == 0 ? ""
-                                : std::to_string(refused) + " calls are not watched (" +
-                                      explain(first, "cuptiEnableCallback") + ")";
-  }
-}
-
-void collector::enable_records(bool on) {
-  const library& lib = attached_.load()->lib;
-  if (on == records_on_) {
-    return;
-  }
-  records_on_ = on;
-  if (on) {
-    switched_off_.clear();
-  }
-  const auto set = [&](const wanted_records& w) {
-    const result answer = on ? lib.call.activity_enable(w.kind) : lib.call.activity_disable(w.kind);
-    if (on && answer != result::success) {
-      switched_off_.push_back(std::string{w.name} + " (" + explain(answer, "cuptiActivityEnable") + ")");
-      return false;
-    }
-    return true;
-  };
-  for (const wanted_records& w : all_records) {
-    if (!set(w) && w.kind == record_kind::concurrent_kernel) {
-      refuse("no records of " + switched_off_.back());
-    }
-  }
-}
-
-void collector::enable_whole_graphs(bool on) {
-  if (on == whole_graphs_on_) {
-    return;
-  }
-  const library& lib = attached_.load()->lib;
-  const result answer =
-      on ? lib.call.activity_enable(graph_records.kind) : lib.call.activity_disable(graph_records.kind);
-  whole_graphs_on_ = on && answer == result::success;
-  if (on && answer != result::success) {
-    switched_off_.push_back(std::string{graph_records.name} + " (" + explain(answer, "cuptiActivityEnable") +
-                            ")");
-  }
 }
 
 // In a forked child nothing is locked, not even to look: who held the lock may not exist there.
@@ -218,40 +110,84 @@ void collector::start(const gpu_options& options) noexcept {
     options_.buffer_bytes =
         std::clamp(options.buffer_bytes & ~(record_alignment - 1), least_buffer, largest_buffer);
     options_.buffers = std::clamp<std::size_t>(options.buffers, 1, most_buffers);
-    if (!attach(library_path(options))) {
+    waiting_ = must_wait();
+    if (waiting_) {
+      problem_ = "CUDA has not been initialised in this process: there is no GPU work to record";
       return;
     }
-    attachment& a = *attached_.load();
-    // All that the buffers hold may come at once.
-    a.records.open(
-        (options_.buffers * options_.buffer_bytes + buffer_pool::most_spares * buffer_pool::spare_bytes) /
-        least_record);
-    pool_.open(options_.buffer_bytes, options_.buffers, 2);
-    dropped_ = 0;
-    ++era_;
-    last_flush_ = record::monotonic();
-    enable_records(true);
-    if (!problem_.empty()) {
-      enable_records(false);
-      if (!armed_) {
-        detach();
-      }
-      return;
-    }
-    enable_whole_graphs(options_.whole_graphs);
-    enable_calls(true);
-    if (armed_kernels_) {
-      a.lib.call.activity_flush_all(0);  // what was before is thrown away
-    }
-    count_dropped();
-    dropped_ = 0;
-    recording_ = true;
+    begin();
   } catch (const std::bad_alloc&) {
-    problem_.clear();  // there may be no memory for the text either
-    note_.clear();
-    if (subscriber_ != nullptr && !armed_) {
+    give_up();
+  }
+}
+
+void collector::give_up() noexcept {
+  problem_.clear();  // there may be no memory for the text either
+  note_.clear();
+  if (subscriber_ != nullptr && !armed_) {
+    detach();
+  }
+}
+
+void collector::begin() {
+  settle_inheritance();
+  if (!attach(library_path(options_))) {
+    return;
+  }
+  attachment& a = *attached_.load();
+  // All that the buffers hold may come at once.
+  a.records.open(
+      (options_.buffers * options_.buffer_bytes + buffer_pool::most_spares * buffer_pool::spare_bytes) /
+      least_record);
+  pool_.open(options_.buffer_bytes, options_.buffers, 2);
+  dropped_ = 0;
+  ++era_;
+  last_flush_ = record::monotonic();
+  enable_records(true);
+  if (!problem_.empty()) {
+    enable_records(false);
+    if (!armed_) {
       detach();
     }
+    return;
+  }
+  enable_whole_graphs(options_.whole_graphs);
+  enable_calls(true);
+  if (armed_kernels_) {
+    a.lib.call.activity_flush_all(0);  // what was before is thrown away
+  }
+  count_dropped();
+  dropped_ = 0;
+  recording_ = true;
+}
+
+// Once CUPTI has been touched there is nothing to be gained.
+bool collector::must_wait() const noexcept {
+  return expects_cuda_ && !cuda_started_ && subscriber_ == nullptr && !cuda_in_use();
+}
+
+bool collector::cuda_in_use() const noexcept {
+  const cuda::driver* const driver = cuda::find_driver(false);
+  return called_ || (driver != nullptr && cuda::is_initialised(*driver));
+}
+
+void collector::cuda_starts() noexcept {
+  cuda_started_ = true;
+  if (left_) {
+    return;
+  }
+  const std::lock_guard lock{life_};
+  try {
+    if (armed_ && subscriber_ == nullptr) {
+      begin_arming();
+    }
+    if (waiting_) {
+      waiting_ = false;
+      problem_.clear();
+      begin();
+    }
+  } catch (const std::bad_alloc&) {
+    give_up();
   }
 }
 
@@ -260,14 +196,11 @@ void collector::stop() noexcept {
     return;
   }
   const std::lock_guard lock{life_};
+  waiting_ = false;
   if (!recording_) {
     return;
   }
-  enable_calls(false);
-  enable_whole_graphs(false);
-  if (!armed_kernels_) {
-    enable_records(false);
-  }
+  switch_off();
   wait_for_devices();
   flush(flush_forced);
   wait_for_completions();  // that have begun before the flush
@@ -279,50 +212,12 @@ void collector::stop() noexcept {
   }
 }
 
-// A call that waits for a device breaks a capture that is under way: then what still runs is lost rather.
-void collector::wait_for_devices() noexcept {
-  if (captures_ > 0) {
-    note(
-        "stopped during the capture of a graph, without waiting for the GPU: work that still ran has no end");
-    return;
-  }
-  const cuda::driver* const driver = cuda::find_driver(false);
-  if (driver == nullptr) {
-    return;
-  }
-  std::vector<context_handle> contexts;
-  {
-    const std::lock_guard lock{contexts_mutex_};
-    contexts = contexts_;
-  }
-  for (const context_handle c : contexts) {
-    if (!cuda::synchronize(*driver, reinterpret_cast<cuda::context>(c))) {
-      note("a GPU context could not be waited for: its last work may lack times");
-    }
-  }
-}
-
-// CUPTI's own threads may be at work on buffers that were full before the flush.
-void collector::wait_for_completions() noexcept {
-  const time_ns until = record::monotonic() + patience;
-  while (completing_ != 0) {
-    if (record::monotonic() > until) {
-      note("a buffer of records was still being read at the end: the rest of it is lost");
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds{50});
-  }
-}
-
-void collector::flush(std::uint32_t flag) noexcept {
-  const result answer = attached_.load()->lib.call.activity_flush_all(flag);
-  if (answer == result::success) {
-    return;
-  }
-  try {
-    note("records of the GPU are missing (" + explain(answer, "cuptiActivityFlushAll") + ")");
-  } catch (const std::bad_alloc&) {
-    // nobody is told
+/// What a session has switched on.
+void collector::switch_off() noexcept {
+  enable_calls(false);
+  enable_whole_graphs(false);
+  if (!armed_kernels_) {
+    enable_records(false);
   }
 }
 
@@ -343,18 +238,23 @@ void collector::arm(bool kernels) noexcept {
   }
   const std::lock_guard lock{life_};
   try {
-    if (!attach(library_path(options_))) {
-      return;
-    }
+    settle_inheritance();
     armed_ = true;
-    if (kernels && !records_on_) {
-      pool_.open(std::max(options_.buffer_bytes, least_buffer), std::max<std::size_t>(options_.buffers, 1),
-                 2);
-      enable_records(true);
-    }
     armed_kernels_ = armed_kernels_ || kernels;
+    if (!must_wait()) {
+      begin_arming();
+    }
   } catch (const std::bad_alloc&) {
     // not armed: graphs captured from now on have no labels, which reports count
+  }
+}
+
+void collector::begin_arming() {
+  armed_ = attach(library_path(options_));
+  armed_kernels_ = armed_kernels_ && armed_;
+  if (armed_kernels_ && !records_on_) {
+    pool_.open(std::max(options_.buffer_bytes, least_buffer), std::max<std::size_t>(options_.buffers, 1), 2);
+    enable_records(true);
   }
 }
 
@@ -368,6 +268,7 @@ void collector::disarm() noexcept {
   }
   armed_ = false;
   armed_kernels_ = false;
+  settle_inheritance();
   if (!recording_ && subscriber_ != nullptr) {
     enable_records(false);
     attached_.load()->lib.call.activity_flush_all(flush_forced);
@@ -375,57 +276,10 @@ void collector::disarm() noexcept {
   }
 }
 
-time_ns collector::now() const noexcept {
-  const attachment* const a = attached_.load();
-  std::uint64_t t = 0;
-  return a != nullptr && !exiting_ && a->lib.call.get_timestamp(&t) == result::success
-             ? static_cast<time_ns>(t)
-             : record::realtime();
-}
-
-void collector::poll(bool now) noexcept {
-  if (left_ || exiting_ || !recording_) {
-    return;
-  }
-  std::unique_lock lock{life_, std::defer_lock};
-  if (now) {
-    lock.lock();
-  } else if (!lock.try_lock()) {
-    return;
-  }
-  if (!recording_) {
-    return;
-  }
-  pool_.refill();
-  if (now || record::monotonic() - last_flush_ >= flush_interval) {
-    last_flush_ = record::monotonic();
-    flush(0);
-    count_dropped();
-  }
-}
-
-void collector::count_dropped() noexcept {
-  std::size_t dropped = 0;
-  if (attached_.load()->lib.call.activity_get_num_dropped_records(nullptr, 0, &dropped) == result::success) {
-    dropped_ += dropped;
-  }
-}
-
 void collector::hand_over(trace& batch, bool full) noexcept {
   if (attachment* const a = attached_.load(); a != nullptr && !left_) {
     a->records.hand_over(batch, full);
   }
-}
-
-void collector::leave_to_parent() noexcept {
-  // Where CUPTI is in use the parent's threads hold its locks, and ours: nothing of them may be touched here
-  // any more. Where it is not, this process may use it as any other.
-  const bool starting = !life_.try_lock();
-  if (!starting) {
-    life_.unlock();
-  }
-  left_ = left_ || starting || attached_.load() != nullptr;
-  recording_ = false;
 }
 
 }  // namespace cupti

@@ -8,6 +8,7 @@
 
 #include "cupti/buffers.hpp"
 #include "cupti/calls.hpp"
+#include "cupti/contexts.hpp"
 #include "cupti/decode.hpp"
 #include "cupti/graphs.hpp"
 #include "cupti/library.hpp"
@@ -32,6 +33,9 @@ class collector final : public record::device_source {
   void start(const gpu_options& options) noexcept override;
   void stop() noexcept override;
   [[nodiscard]] bool running() const noexcept override { return recording_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool waiting() const noexcept override { return waiting_; }
+  void expect_cuda() noexcept override { expects_cuda_ = true; }
+  void cuda_starts() noexcept override;
   [[nodiscard]] time_ns now() const noexcept override;
   void poll(bool now) noexcept override;
   void hand_over(trace& batch, bool full) noexcept override;
@@ -39,6 +43,8 @@ class collector final : public record::device_source {
   [[nodiscard]] std::vector<loss> losses() const override;
   [[nodiscard]] time_ns own_overhead() const noexcept override;
   [[nodiscard]] collector_status status() const override;
+  void before_fork() noexcept override;
+  void after_fork() noexcept override;
   void leave_to_parent() noexcept override;
 
  private:
@@ -51,8 +57,17 @@ class collector final : public record::device_source {
     decoder records;
   };
 
+  class question;
+
   bool attach(const std::string& path);
   void detach() noexcept;
+  [[nodiscard]] bool must_wait() const noexcept;
+  [[nodiscard]] bool cuda_in_use() const noexcept;
+  void begin();
+  void give_up() noexcept;
+  void begin_arming();
+  void settle_inheritance() noexcept;
+  void switch_off() noexcept;
   void enable_calls(bool all);
   void enable_records(bool on);
   void enable_whole_graphs(bool on);
@@ -61,6 +76,7 @@ class collector final : public record::device_source {
   void wait_for_completions() noexcept;
   void flush(std::uint32_t flag) noexcept;
   void note(std::string_view text) noexcept;
+  void end_asking() noexcept;
   void count_dropped() noexcept;
   void refuse(std::string why) noexcept;
 
@@ -72,7 +88,6 @@ class collector final : public record::device_source {
   void on_call(callback_domain domain, std::uint32_t id, const callback_data& d) noexcept;
   void on_resource(resource_event what, const resource_data& d) noexcept;
   void on_state(const state_data& d) noexcept;
-  void saw_context(context_handle c) noexcept;
 
   mutable std::mutex life_;  // of start, stop, arm and poll; never taken in a callback
   gpu_options options_;
@@ -90,19 +105,23 @@ class collector final : public record::device_source {
 
   buffer_pool pool_;
   std::atomic<bool> recording_{false};
-  std::atomic<bool> left_{false};     // this is a forked child
-  std::atomic<bool> exiting_{false};  // this process is
+  std::atomic<bool> left_{false};          // this is a child forked while CUDA was in use
+  std::atomic<bool> inherited_{false};     // the subscription is of a parent that had not used CUDA
+  std::atomic<bool> expects_cuda_{false};  // who is told of its initialisation tells us
+  std::atomic<bool> cuda_started_{false};  // was told
+  std::atomic<bool> waiting_{false};       // for that, with a session
+  std::atomic<bool> called_{false};        // by CUPTI: CUDA is in use
+  std::atomic<bool> exiting_{false};       // this process is
   std::atomic<std::uint32_t> era_{0};
-  std::atomic<std::int32_t> captures_{0};    // of streams, under way
-  std::atomic<std::int32_t> completing_{0};  // buffers, on CUPTI's threads
+  std::atomic<std::int32_t> completing_{0};      // buffers, on CUPTI's threads
+  mutable std::atomic<std::int32_t> asking_{0};  // of our threads, in CUPTI, that an exit waits for
   std::atomic<std::uint64_t> dropped_{0};
 
   mutable std::mutex told_mutex_;
   std::uint64_t errors_ = 0;  // that CUPTI told of in its callbacks
   std::string first_error_;
 
-  std::mutex contexts_mutex_;
-  std::vector<context_handle> contexts_;
+  context_book contexts_;
 };
 
 /// The one.

@@ -51,11 +51,10 @@ result record_walk::learn(std::uint8_t* buffer, std::size_t valid, std::size_t a
   return answer;
 }
 
-std::size_t record_walk::next(std::uint8_t* buffer, std::size_t valid, std::size_t& at,
-                              const std::uint8_t** records, std::size_t most, ending& end) noexcept {
-  std::size_t count = 0;
-  end = ending::whole;
-  while (count < most && at < valid) {
+record_walk::step record_walk::next(std::uint8_t* buffer, std::size_t valid, std::size_t& at,
+                                    const std::uint8_t** records, std::size_t most) noexcept {
+  step done;
+  while (done.records < most && at < valid) {
     // Where the next record lies is known only when this one has come from memory.
     for (std::size_t line = 0; line < 4 * cache_line; line += cache_line) {
       __builtin_prefetch(buffer + std::min(at + ahead + line, valid));
@@ -65,7 +64,7 @@ std::size_t record_walk::next(std::uint8_t* buffer, std::size_t valid, std::size
     const auto number = static_cast<std::size_t>(kind);
     const std::size_t least = size_of(kind, lib_.version);
     if (number == 0 || rest < least) {
-      end = ending::cut;
+      done.end = ending::cut;
       at = valid;
       break;
     }
@@ -75,9 +74,9 @@ std::size_t record_walk::next(std::uint8_t* buffer, std::size_t valid, std::size
       if (size == 0) {
         const bool at_end = answer == result::max_limit_reached;
         const bool one = least == 0 || rest <= least + most_added;
-        end = !at_end ? ending::unknown_kind : one ? ending::whole : ending::cut;
+        done.end = !at_end ? ending::unknown_kind : one ? ending::whole : ending::cut;
         if (least != 0) {
-          records[count++] = buffer + at;
+          records[done.records++] = buffer + at;
         }
         at = valid;
         break;
@@ -87,16 +86,18 @@ std::size_t record_walk::next(std::uint8_t* buffer, std::size_t valid, std::size
       }
     }
     if (size > rest) {
-      end = ending::cut;
+      done.end = ending::cut;
       at = valid;
       break;
     }
-    if (least != 0 && size >= least) {
-      records[count++] = buffer + at;
+    if (size < least) {
+      done.too_short += is_kept(kind) ? 1U : 0U;
+    } else if (least != 0) {
+      records[done.records++] = buffer + at;
     }
     at += size;
   }
-  return count;
+  return done;
 }
 
 void decoder::open(std::size_t most) noexcept {
@@ -116,10 +117,10 @@ void decoder::read(std::uint8_t* buffer, std::size_t valid) noexcept {
   const std::uint8_t* records[at_once];
   std::size_t at = 0;
   for (;;) {
-    record_walk::ending end = record_walk::ending::whole;
     std::size_t done = 0;
-    const std::size_t count = walk_.next(buffer, valid, at, records, at_once, end);
+    const auto [count, too_short, end] = walk_.next(buffer, valid, at, records, at_once);
     const std::lock_guard lock{mutex_};
+    counted_.too_short += too_short;
     try {
       if (waiting_.activities.size() < rows_ + count) {
         waiting_.activities.resize(std::max(rows_ + count, waiting_.activities.begin.capacity()));
@@ -141,8 +142,7 @@ void decoder::read(std::uint8_t* buffer, std::size_t valid) noexcept {
 void decoder::discard(std::uint8_t* buffer, std::size_t valid) noexcept {
   const std::uint8_t* records[at_once];
   for (std::size_t at = 0; at < valid;) {
-    record_walk::ending end = record_walk::ending::whole;
-    const std::size_t count = walk_.next(buffer, valid, at, records, at_once, end);
+    const std::size_t count = walk_.next(buffer, valid, at, records, at_once).records;
     for (std::size_t i = 0; i < count; ++i) {
       if (cupti::read(records[i], kind_of) == record_kind::overhead) {
         std::free(cupti::read<void*>(records[i], overhead::data, lib_.version, nullptr));

@@ -28,10 +28,14 @@ class record_walk {
   explicit record_walk(const library& lib) noexcept : lib_{lib} {}
 
   enum class ending : std::uint8_t { whole, cut, unknown_kind };
-  /// Where up to `most` records begin, from `at` on, which moves behind them. The ending counts once nothing
-  /// is left.
-  std::size_t next(std::uint8_t* buffer, std::size_t valid, std::size_t& at, const std::uint8_t** records,
-                   std::size_t most, ending& end) noexcept;
+  struct step {
+    std::size_t records = 0;
+    std::size_t too_short = 0;  ///< records passed over: the library makes them shorter than its version does
+    ending end = ending::whole;  ///< counts once nothing is left
+  };
+  /// Where up to `most` records begin, from `at` on, which moves behind them.
+  step next(std::uint8_t* buffer, std::size_t valid, std::size_t& at, const std::uint8_t** records,
+            std::size_t most) noexcept;
 
  private:
   static constexpr std::size_t kinds = 64;
@@ -62,6 +66,7 @@ class decoder {
     std::uint64_t graphs = 0;
     std::uint64_t allocations = 0;
     std::uint64_t cut_buffers = 0;
+    std::uint64_t too_short = 0;
     std::uint64_t unknown_kinds = 0;  ///< buffers of which the rest could not be read
     std::uint64_t device_launched = 0;
     std::uint64_t not_kept = 0;

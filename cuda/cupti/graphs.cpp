@@ -56,6 +56,12 @@ void graph_book::created(const graph_data& d) {
   if (id == 0) {
     return;
   }
+  {
+    const std::lock_guard lock{mutex_};
+    if (making_.find(std::this_thread::get_id()) != making_.end()) {
+      return;  // a clone in an executable that is being made: what it is a clone of is told next
+    }
+  }
   const std::uint32_t graph = id_of(d.graph);
   if (record::this_log != nullptr && record::this_log->depth() != 0) {
     labels_of_graphs().capture(id, *record::this_log);

@@ -75,6 +75,10 @@ std::vector<loss> collector::losses() const {
        "activity records not kept: trace memory full (raise session_options::trace_memory), or they "
        "came faster than they were taken over");
   lose(c.cut_buffers, "buffers of CUPTI that end within a record");
+  lose(
+      c.too_short,
+      "activity records shorter than this version of CUPTI declares them: not read (load the libcupti of the "
+      "toolkit that the engine uses)");
   lose(c.unknown_kinds, "buffers of CUPTI with records of an unknown kind: the rest of them is lost");
   lose(c.device_launched, "activities that a kernel launched on the device: they belong to no call");
   return out;
@@ -94,10 +98,20 @@ collector_status collector::status() const {
   out.name = "cupti";
   if (left_) {
     out.state = collector_state::unavailable;
-    out.detail = "a forked child: the GPU stays with its parent; start the program anew (exec) to use one";
+    out.detail =
+        "a child forked while CUDA was in use: the GPU stays with its parent; start the program anew (exec) "
+        "to "
+        "use one";
     return out;
   }
   const std::lock_guard lock{life_};
+  if (inherited_) {
+    out.state = collector_state::unavailable;
+    out.detail =
+        "a forked child of a process that was recorded: start a session of its own to record its use of the "
+        "GPU";
+    return out;
+  }
   const attachment* const a = attached_.load();
   if (a != nullptr) {
     out.version = version_text(a->lib.version);

@@ -65,6 +65,11 @@ const driver* find_driver(bool load) noexcept {
   return other;
 }
 
+bool is_initialised(const driver& d) noexcept {
+  int count = 0;
+  return d.device_get_count != nullptr && d.device_get_count(&count) != not_initialised;
+}
+
 std::vector<device_info> devices(const driver& d) {
   std::vector<device_info> out;
   int count = 0;
@@ -99,14 +104,13 @@ std::vector<device_info> devices(const driver& d) {
   return out;
 }
 
-bool synchronize(const driver& d, context c) noexcept {
-  if (d.context_push == nullptr || d.context_pop == nullptr || d.context_synchronize == nullptr ||
-      d.context_push(c) != success) {
-    return false;
+int synchronize(const driver& d, context c) noexcept {
+  if (d.context_push == nullptr || d.context_pop == nullptr || d.context_synchronize == nullptr) {
+    return not_found;
   }
-  const bool done = d.context_synchronize() == success;
-  context popped = nullptr;
-  return d.context_pop(&popped) == success && done;
+  const outside_captures guard{d};
+  const in_context current{d, c};
+  return current.result() == success ? d.context_synchronize() : current.result();
 }
 
 }  // namespace varve::cuda

@@ -19,8 +19,12 @@ using event = struct driver_event*;      // CUevent
 
 // Of CUresult.
 inline constexpr int success = 0;
+inline constexpr int not_initialised = 3;
+inline constexpr int not_found = 500;
 inline constexpr int not_ready = 600;
 inline constexpr int capture_implicit = 906;  // the legacy stream, while another stream captures
+/// Whether a call is refused on account of a capture.
+constexpr bool is_of_capture(int result) noexcept { return result >= 900 && result <= 908; }
 
 // Of CUstreamCaptureStatus, CUstreamCaptureMode and the flags of a stream.
 inline constexpr int not_capturing = 0;
@@ -63,11 +67,55 @@ struct driver {
 /// where there is none. Thread safe.
 const driver* find_driver(bool load) noexcept;
 
+/// Whether the program has initialised it, as far as it tells: no process that is forked then can use it.
+bool is_initialised(const driver& d) noexcept;
+
 /// All devices that the process sees, by ordinal, as far as the driver has been initialised.
 std::vector<device_info> devices(const driver& d);
 
-/// Waits for all work of `c`. False when that failed.
-bool synchronize(const driver& d, context c) noexcept;
+/// Around calls of the driver: what the calling thread does is nothing to captures that are under way.
+class outside_captures {
+ public:
+  explicit outside_captures(const driver& d) noexcept
+      : driver_{d},
+        result_{driver_.exchange_capture_mode != nullptr ? driver_.exchange_capture_mode(&mode_)
+                                                         : not_found} {}
+  outside_captures(const outside_captures&) = delete;
+  outside_captures& operator=(const outside_captures&) = delete;
+  ~outside_captures() {
+    if (result_ == success) {
+      driver_.exchange_capture_mode(&mode_);
+    }
+  }
+  [[nodiscard]] int result() const noexcept { return result_; }
+
+ private:
+  const driver& driver_;
+  int mode_ = relaxed_capture;
+  int result_;
+};
+
+/// While it lives, `c` is the calling thread's context; unless the context is gone.
+class in_context {
+ public:
+  in_context(const driver& d, context c) noexcept : driver_{d}, result_{d.context_push(c)} {}
+  in_context(const in_context&) = delete;
+  in_context& operator=(const in_context&) = delete;
+  ~in_context() {
+    if (result_ == success) {
+      context popped = nullptr;
+      driver_.context_pop(&popped);
+    }
+  }
+  [[nodiscard]] int result() const noexcept { return result_; }
+
+ private:
+  const driver& driver_;
+  int result_;
+};
+
+/// Waits for all work of `c`, in the relaxed capture mode. What the driver answers.
+int synchronize(const driver& d, context c) noexcept;
 
 }  // namespace varve::cuda
 

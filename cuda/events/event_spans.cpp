@@ -4,6 +4,7 @@
 // What runs on the engine's threads, and what the source says of itself; collect.cpp has the rest.
 #include "events/event_spans.hpp"
 
+#include "record/fork.hpp"
 #include "record/log.hpp"
 
 #include <algorithm>
@@ -285,15 +286,36 @@ void event_spans::hand_over(std::vector<record::device_span>& spans) {
   done_.clear();
 }
 
-void event_spans::leave_to_parent() noexcept {
-  // The parent's threads may hold our locks: nothing behind them may be touched here any more.
-  left_ = true;
-  running_ = false;
+void event_spans::before_fork() noexcept {
+  fork_in_poll_ = !record::lock_within(polling_, record::fork_patience);
+  mutex_.lock();
+  const driver* const d = find_driver(false);
+  used_at_fork_ = d != nullptr && is_initialised(*d);
 }
 
-bool event_spans::concerned() const noexcept {
-  return !left_ && (named_ != 0 || find_driver(false) != nullptr);
+void event_spans::after_fork() noexcept {
+  mutex_.unlock();
+  if (!fork_in_poll_) {
+    polling_.unlock();
+  }
 }
+
+// A driver that is in use has handles and locks that are the parent's.
+void event_spans::leave_to_parent() noexcept {
+  left_ = left_ || fork_in_poll_ || used_at_fork_;
+  running_ = false;
+  calls_ = 0;
+  if (!left_) {
+    open_.clear();
+    pending_.clear();
+    done_.clear();
+    contexts_.clear();
+    events_ = 0;
+  }
+  after_fork();
+}
+
+bool event_spans::concerned() const noexcept { return left_ || named_ != 0 || find_driver(false) != nullptr; }
 
 std::vector<device_info> event_spans::devices() const {
   const driver* const d = left_ ? nullptr : find_driver(false);
@@ -302,6 +324,9 @@ std::vector<device_info> event_spans::devices() const {
 
 std::vector<loss> event_spans::losses() const {
   std::vector<loss> out;
+  if (left_) {
+    return out;  // what is counted is the parent's
+  }
   const auto lose = [&](std::uint64_t count, const std::string& what) {
     if (count != 0) {
       out.push_back({what, "cuda events", count});
@@ -321,6 +346,13 @@ std::vector<loss> event_spans::losses() const {
 collector_status event_spans::status() const {
   collector_status out;
   out.name = "cuda events";
+  if (left_) {
+    out.state = collector_state::unavailable;
+    out.detail =
+        "a child forked while CUDA was in use: the GPU stays with its parent, and passes get no GPU spans; "
+        "start the program anew (exec) to use one";
+    return out;
+  }
   out.state = running_ ? collector_state::running : collector_state::stopped;
   out.detail = named_ == 0
                    ? "no pass named its stream (varve::phase::stream, varve_stream): its time on the GPU is "

@@ -57,6 +57,8 @@ class event_spans final : public record::span_source {
   [[nodiscard]] bool concerned() const noexcept override;
   [[nodiscard]] collector_status status() const override;
 
+  void before_fork() noexcept override;
+  void after_fork() noexcept override;
   void leave_to_parent() noexcept override;
 
  private:
@@ -100,11 +102,13 @@ class event_spans final : public record::span_source {
 
   const event_limits limits_;
   std::atomic<bool> running_{false};
-  std::atomic<bool> left_{false};  // this is a forked child
+  std::atomic<bool> left_{false};  // this is a child forked while CUDA was in use
   std::atomic<int> calls_{0};      // of the engine's threads, under way
 
-  std::mutex polling_;  // of poll and stop; taken before `mutex_`
-  std::mutex mutex_;    // guards what follows; never held in a call of the driver
+  bool fork_in_poll_ = false;  // the forking thread could not wait for that to end
+  bool used_at_fork_ = false;  // CUDA was
+  std::mutex polling_;         // of poll and stop; taken before `mutex_`
+  std::mutex mutex_;           // guards what follows; never held in a call of the driver
   std::list<timed_context> contexts_;
   std::size_t events_ = 0;          // made
   std::vector<open_span> open_;     // has room for all that there can be, like `pending_` and `free`
@@ -123,45 +127,6 @@ class event_spans final : public record::span_source {
   std::atomic<std::uint64_t> unfinished_{0};
   std::atomic<std::uint64_t> abandoned_{0};
   std::atomic<std::uint64_t> refused_{0};
-};
-
-/// Around calls of the driver: what the calling thread does is nothing to captures that are under way.
-class outside_captures {
- public:
-  explicit outside_captures(const driver& d) noexcept
-      : driver_{d}, result_{driver_.exchange_capture_mode(&mode_)} {}
-  outside_captures(const outside_captures&) = delete;
-  outside_captures& operator=(const outside_captures&) = delete;
-  ~outside_captures() {
-    if (result_ == success) {
-      driver_.exchange_capture_mode(&mode_);
-    }
-  }
-  [[nodiscard]] int result() const noexcept { return result_; }
-
- private:
-  const driver& driver_;
-  int mode_ = relaxed_capture;
-  int result_;
-};
-
-/// While it lives, `c` is the calling thread's context; unless the context is gone.
-class in_context {
- public:
-  in_context(const driver& d, context c) noexcept : driver_{d}, result_{d.context_push(c)} {}
-  in_context(const in_context&) = delete;
-  in_context& operator=(const in_context&) = delete;
-  ~in_context() {
-    if (result_ == success) {
-      context popped = nullptr;
-      driver_.context_pop(&popped);
-    }
-  }
-  [[nodiscard]] int result() const noexcept { return result_; }
-
- private:
-  const driver& driver_;
-  int result_;
 };
 
 }  // namespace varve::cuda

@@ -139,7 +139,8 @@ typedef struct varve_handoff_t {
   varve_label_t path[VARVE_HANDOFF_DEPTH];
 } varve_handoff_t;
 
-/** Interns `name` (any bytes up to the NUL) and pairs it with `index`. Takes a lock: call it once. */
+/** Interns `name` (any bytes up to the NUL) and pairs it with `index`. Takes a lock: call it once. Names stay
+ * for as long as the process: of more than 262144 all further ones become "(further names)". */
 VARVE_API varve_label_t varve_label(const char* name, int32_t index) VARVE_NOEXCEPT;
 
 /**
@@ -212,6 +213,12 @@ VARVE_API void varve_request_end_(uint64_t id) VARVE_NOEXCEPT;
 VARVE_API void varve_serves_(uint64_t pass, uint64_t request) VARVE_NOEXCEPT;
 VARVE_API void varve_here_(varve_handoff_t* where) VARVE_NOEXCEPT;
 VARVE_API uint64_t varve_adopt_(const varve_handoff_t* where) VARVE_NOEXCEPT;
+/**
+ * Of a library that the CUDA driver tells of its initialisation (CUDA_INJECTION64_PATH). 0: it will pass that
+ * on, so CUPTI is left alone until then; 1: CUDA is being initialised. A session or arming that waited
+ * begins.
+ */
+VARVE_API void varve_cuda_(int initialised) VARVE_NOEXCEPT;
 /** Copies the texts of names that live in a module about to be unloaded. */
 VARVE_API void varve_unload_(void) VARVE_NOEXCEPT;
 

@@ -33,8 +33,9 @@ constexpr const char* run_codes =
     R"(The table goes to standard error: standard output is the engine's.
 
 Exit codes: the engine's own, 128 + N where signal N ended it. Before it runs, or after all went well:
+  1    a report could not be read
   2    the command line is wrong
-  3    the report could not be written
+  3    a report or trace could not be written
   126  the engine cannot be started
   127  there is no such engine)";
 

@@ -3,6 +3,7 @@
 #include "cli/run.hpp"
 
 #include "cli/engine.hpp"
+#include "cli/images.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "inject/variables.hpp"
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -21,6 +21,7 @@
 #include <fstream>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -31,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of our own that is gone at the end.
+/// A folder of our own that is gone at the end, but for what is kept.
 class run_folder {
  public:
   run_folder() {
@@ -45,12 +46,27 @@ class run_folder {
   run_folder& operator=(const run_folder&) = delete;
   ~run_folder() {
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    if (kept_.empty()) {
+      fs::remove_all(path_, ignored);
+    }
+    for (fs::directory_iterator i{path_, ignored}; i != fs::directory_iterator{}; i.increment(ignored)) {
+      if (kept_.count(i->path()) == 0) {
+        fs::remove_all(i->path(), ignored);
+      }
+    }
   }
   [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+  /// A file in it, if it is there (still). Says so, once.
+  void keep(const fs::path& file) {
+    std::error_code failed;
+    if (fs::exists(file, failed) && kept_.insert(file).second) {
+      complain(file.string() + " is kept");
+    }
+  }
 
  private:
   fs::path path_;
+  std::set<fs::path> kept_;
 };
 
 /// The library to inject: beside the tool in a build, in the library folder of an installation.
@@ -81,6 +97,10 @@ std::vector<std::string> environment(const run_arguments& asked, const fs::path&
       {inject::folder_variable, folder.string()},
       {inject::rules_variable, rules_text(asked.report.rules)},
       {inject::log_variable, asked.verbose ? "info" : "warning"}};
+  const analyze_options& analysis = asked.report.analysis;
+  set.emplace_back(inject::analysis_variable,
+                   std::string{analysis.by_batch ? "by-batch," : ""} + (analysis.steady ? "steady" : ""));
+  set.emplace_back(inject::trace_variable, asked.trace.empty() ? "" : "1");
   if (asked.memory) {
     set.emplace_back(inject::memory_variable, std::to_string(*asked.memory));
   }
@@ -116,66 +136,31 @@ std::vector<std::string> environment(const run_arguments& asked, const fs::path&
   return out;
 }
 
-/// A program that was injected, and what it left.
-struct image {
-  pid_t process = 0;
-  int number = 0;
-  std::string title;
-  fs::path result;  ///< or empty
-  bool whole = false;
-};
-
-std::vector<image> find_images(const fs::path& folder, pid_t engine) {
-  std::vector<image> out;
-  for (const fs::directory_entry& entry : fs::directory_iterator{folder}) {
-    const std::string name = entry.path().filename().string();
-    image i;
-    const char* const last = name.data() + name.size();
-    const auto [dot, no_process] = std::from_chars(name.data(), last, i.process);
-    if (no_process != std::errc{} || dot == last || *dot != '.') {
-      continue;
-    }
-    const auto [end, no_number] = std::from_chars(dot + 1, last, i.number);
-    if (no_number != std::errc{} || end != last) {
-      continue;
-    }
-    std::getline(std::ifstream{entry.path()}, i.title);
-    i.title += " (process " + std::to_string(i.process) + ')';
-    for (const char* const suffix : {inject::final_suffix, inject::snapshot_suffix}) {
-      if (i.result.empty() && fs::exists(entry.path().string() + suffix)) {
-        i.result = entry.path().string() + suffix;
-        i.whole = suffix == inject::final_suffix;
-      }
-    }
-    out.push_back(std::move(i));
-  }
-  const auto order = [&](const image& i) { return std::tuple{i.process != engine, i.process, i.number}; };
-  std::sort(out.begin(), out.end(), [&](const image& a, const image& b) { return order(a) < order(b); });
-  return out;
-}
-
 /// Made when the engine ended: tells the time as the other files do.
 fs::path end_file(const fs::path& folder) { return folder / "end"; }
 
-/// What is missing of an image that ended without notice.
+/// What is missing of an image that ended without notice, or that could not write.
 void tell_missing(const image& i, const engine_end& engine, bool last) {
-  if (i.whole) {
+  const result& best = i.best();
+  if (best.whole) {
     return;
   }
-  if (i.result.empty()) {
-    complain(i.title + " left no records");
+  if (best.file.empty()) {
+    complain(i.title + (i.failed ? " could not write what it recorded" : " left no records"));
     return;
   }
   std::string when = "its last snapshot";
   std::error_code failed;
-  const auto written = fs::last_write_time(i.result, failed);
-  const auto ended = fs::last_write_time(end_file(i.result.parent_path()), failed);
+  const auto written = fs::last_write_time(best.file, failed);
+  const auto ended = fs::last_write_time(end_file(best.file.parent_path()), failed);
   if (last && i.process == engine.process && !failed) {
     const auto before = std::chrono::duration_cast<std::chrono::milliseconds>(ended - written);
     when += ", " + std::to_string(std::max<std::int64_t>(before.count(), 0)) + " ms before its end";
   }
-  complain(i.title + " ended without notice (SIGKILL, perhaps, or it still runs): what it did after " + when +
-           ", is missing");
+  complain(i.title +
+           (i.failed ? " could not write all that it recorded"
+                     : " ended without notice (SIGKILL, perhaps, or it still runs)") +
+           ": what it did after " + when + ", is missing");
 }
 
 /// "trace.json" for the first, "trace.1234.json" for the others.
@@ -188,24 +173,36 @@ fs::path trace_path(const std::string& asked, const image& i, bool first) {
   return out;
 }
 
-/// Does something for the user, says what went wrong, and that is the code unless something did before.
+/// Does something for the user. Where that fails, says what went wrong, and that is the code unless something
+/// did before.
 template <class Step>
-void attempt(int& code, Step step) {
+bool attempt(int& code, Step step) {
   int failed = success;
   try {
     step();
   } catch (const output_error& e) {
-    complain(e.what());
+    if (*e.what() != '\0') {
+      complain(e.what());
+    }
     failed = unwritable;
   } catch (const std::exception& e) {
     complain(e.what());
     failed = unreadable;
   }
   code = code != success ? code : failed;
+  return failed == success;
 }
 
-void keep_trace(const fs::path& from, const fs::path& to) {
+/// Moves a file, or copies it where the target is on another disk, a link or a device.
+void hand_over(const fs::path& from, const fs::path& to) {
   std::error_code failed;
+  const fs::file_type there = fs::symlink_status(to, failed).type();
+  if (there == fs::file_type::not_found || there == fs::file_type::regular) {
+    fs::rename(from, to, failed);
+    if (!failed) {
+      return;
+    }
+  }
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, failed);
   if (!failed) {
     fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write, failed);
@@ -215,37 +212,68 @@ void keep_trace(const fs::path& from, const fs::path& to) {
   }
 }
 
-int report_images(const run_arguments& asked, const std::vector<image>& images, const engine_end& engine) {
+/// The traces of all that left one.
+void hand_over_traces(const run_arguments& asked, const std::vector<image>& images, run_folder& folder,
+                      int& code) {
+  bool first = true;
+  for (const image& i : images) {
+    if (i.best().whole && !i.trace.whole) {
+      complain(i.title + (i.trace.file.empty() ? " could not write its trace"
+                                               : " could not write the end of its trace"));
+      code = code != success ? code : unwritable;
+    }
+    const fs::path to = trace_path(asked.trace, i, first);
+    first = first && i.best().file.empty();
+    if (!i.trace.file.empty() && !attempt(code, [&] { hand_over(i.trace.file, to); })) {
+      folder.keep(i.trace.file);
+    }
+  }
+}
+
+int report_images(const run_arguments& asked, const std::vector<image>& images, const engine_end& engine,
+                  run_folder& folder) {
   report_arguments how = asked.report;
   how.rules.clear();                                           // they have named what is in the files
   how.most_bytes = std::numeric_limits<std::uint64_t>::max();  // they are our own
+  report_arguments analysed = how;                             // so were reports, as asked
+  analysed.analysis.by_batch = analysed.analysis.steady = false;
   const table_options options = table_of(how, STDERR_FILENO);
   std::string tables;
   std::string json;
+  std::vector<fs::path> to_keep;
   int code = success;
   for (std::size_t n = 0; n < images.size(); ++n) {
     const image& i = images[n];
     tell_missing(i, engine, n + 1 == images.size() || images[n + 1].process != i.process);
-    if (!i.result.empty()) {
-      attempt(code, [&] {
-        report r = read(i.result, how);
-        r.source = i.title;
-        tables += (tables.empty() ? "" : "\n") + to_table(r, options);
-        json += asked.json.empty() ? "" : to_json(r) + '\n';
-      });
+    const fs::path& file = i.best().file;
+    if (!file.empty() && !attempt(code, [&] {
+          report r = read(file, &i.best() == &i.report ? analysed : how);
+          r.source = i.title;
+          tables += (tables.empty() ? "" : "\n") + to_table(r, options);
+          json += asked.json.empty() ? "" : to_json(r) + '\n';
+        })) {
+      to_keep.push_back(file);
     }
   }
-  attempt(code, [&] { how.output.empty() ? write_standard_error(tables) : write_file(how.output, tables); });
+  bool written = true;
+  if (how.output.empty()) {
+    attempt(code, [&] { write_standard_error(tables); });
+  } else {
+    written = attempt(code, [&] { write_file(how.output, tables); });
+  }
   if (!asked.json.empty()) {
-    attempt(code, [&] { write_file(asked.json, json); });
+    written = attempt(code, [&] { write_file(asked.json, json); }) && written;
   }
   if (!asked.trace.empty()) {
-    bool first = true;
-    for (const image& i : images) {
-      if (!i.result.empty()) {
-        attempt(code, [&] { keep_trace(i.result, trace_path(asked.trace, i, std::exchange(first, false))); });
-      }
+    hand_over_traces(asked, images, folder, code);
+  }
+  for (const image& i : images) {
+    if (!written) {
+      to_keep.push_back(i.best().file);
     }
+  }
+  for (const fs::path& file : to_keep) {
+    folder.keep(file);
   }
   return code;
 }
@@ -253,7 +281,7 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
 }  // namespace
 
 int run(const run_arguments& asked) {
-  const run_folder folder;
+  run_folder folder;
   const engine_end engine = run_engine(asked.command, environment(asked, folder.path()));
   if (engine.start_error != 0) {
     complain(asked.command[0] +
@@ -270,7 +298,7 @@ int run(const run_arguments& asked) {
   if (images.empty()) {
     complain("nothing was recorded: the engine made no NVTX range and no CUDA call");
   }
-  const int code = report_images(asked, images, engine);
+  const int code = report_images(asked, images, engine, folder);
   return engine.code != 0 ? engine.code : code;
 }
 

@@ -6,14 +6,12 @@
 #include "inject/futex.hpp"
 #include "inject/labels.hpp"
 #include "inject/ranges.hpp"
+#include "inject/results.hpp"
 #include "inject/settings.hpp"
 #include "inject/signals.hpp"
-#include "inject/variables.hpp"
 
-#include <varve/io.hpp>
 #include <varve/session.hpp>
 
-#include <fcntl.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -21,7 +19,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -34,8 +31,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds first_interval{100};
-/// Of a process that dies: until the records are taken, for which locks are needed that may never be free,
-/// and until they are written.
+/// Of a process that dies: while records are to be taken, for which locks are needed that may never be free,
+/// and in all, with the time in which they are analysed and written.
 constexpr milliseconds patience_to_take{20'000};
 constexpr milliseconds patience_to_write{600'000};
 
@@ -45,17 +42,17 @@ constexpr std::uint32_t quit = 100;
 
 /// Of one process; never freed, since signals and threads may come at any time.
 struct recording {
-  pid_t owner = 0;
+  pid_t owner;
   settings asked;
-  std::string base;  // of the names of its files
+  results files;
   std::unique_ptr<session> running;
   std::unique_ptr<std::thread> writer;
   std::atomic<pid_t> writer_id{0};
   word request{nothing};
-  std::atomic<bool> taken{false};  // records, which are being written
+  std::atomic<bool> writing{false};  // records that are taken
   std::size_t written_records = 0;
-  bool early_end = false;  // its last file is there, and it lives on
-  bool complained = false;
+
+  explicit recording(settings of_run) : owner{::getpid()}, asked{std::move(of_run)}, files{asked} {}
 };
 std::atomic<recording*> current{nullptr};
 
@@ -63,71 +60,38 @@ std::atomic<recording*> current{nullptr};
 template <class Busy>
 void wait_for_writer(recording& r, Busy busy) noexcept {
   constexpr milliseconds step{100};
-  const auto begin = std::chrono::steady_clock::now();
-  while (busy() &&
-         std::chrono::steady_clock::now() - begin < (r.taken ? patience_to_write : patience_to_take)) {
+  using clock = std::chrono::steady_clock;
+  const clock::time_point begin = clock::now();
+  clock::time_point moved = begin;
+  while (busy()) {
+    const clock::time_point now = clock::now();
+    moved = r.writing ? now : moved;
+    if (now - moved >= patience_to_take || now - begin >= patience_to_write) {
+      return;
+    }
     wait_while(r.request, r.request.load(), step);
   }
 }
 
 pid_t thread_id() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
-/// Claims the first free number of this process, which may have been other programs before.
-std::string claim(const settings& asked) {
-  for (int number = 0; number < 10000; ++number) {
-    std::string base = asked.folder + '/' + std::to_string(::getpid()) + '.' + std::to_string(number);
-    const int file = ::open(base.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file >= 0) {
-      const std::string_view name = program_invocation_short_name;
-      const bool good = ::write(file, name.data(), name.size()) >= 0;
-      ::close(file);
-      if (good) {
-        return base;
-      }
-    } else if (errno != EEXIST) {
-      break;
-    }
-  }
-  throw error{asked.folder + ": cannot be written: " + std::generic_category().message(errno)};
+void write(recording& r, const trace& t, stage at) noexcept {
+  r.writing = true;
+  r.files.write(t, at);
+  r.writing = false;
 }
 
-/// False, and said once, where that fails.
-bool write(recording& r, const trace& t, const char* suffix) {
-  r.taken = true;
-  r.written_records = t.ranges.size() + t.calls.size() + t.activities.size();
-  try {
-    write_chrome_trace(t, r.base + suffix);
-    return true;
-  } catch (const std::exception& e) {
-    if (!r.complained) {
-      r.complained = true;
-      say(log_level::error, e.what());
-    }
-    return false;
-  }
-}
-
-void remove(const recording& r, const char* suffix) noexcept {
-  static_cast<void>(::unlink((r.base + suffix).c_str()));
-}
-
-/// Writes what is recorded so far, to its last place or, when it is more than before, as a snapshot.
-void write_snapshot(recording& r, bool last) {
+/// As the last results or, when there is more than before, as a snapshot.
+void write_records(recording& r, stage at) {
   const trace t = r.running->snapshot();
-  if (last) {
-    r.early_end = write(r, t, final_suffix);
-  } else if (r.written_records != t.ranges.size() + t.calls.size() + t.activities.size()) {
-    if (write(r, t, snapshot_suffix) && std::exchange(r.early_end, false)) {
-      remove(r, final_suffix);
-    }
+  const std::size_t records = t.ranges.size() + t.calls.size() + t.activities.size();
+  const bool more = std::exchange(r.written_records, records) != records;
+  if (more || at == stage::last) {
+    write(r, t, at);
   }
 }
 
-void end_session(recording& r) {
-  if (write(r, r.running->stop(), final_suffix)) {
-    remove(r, snapshot_suffix);
-  }
-}
+void end_session(recording& r) { write(r, r.running->stop(), stage::last); }
 
 bool take_end() noexcept {
   life expected = life::running;
@@ -138,7 +102,7 @@ void answer(recording& r, why reason) {
   switch (reason) {
     case why::perhaps:
     case why::crash:  // an end would wait for threads that may hang
-      write_snapshot(r, true);
+      write_records(r, stage::last);
       break;
     case why::end:
       if (take_end()) {
@@ -180,7 +144,7 @@ void serve(recording& r) noexcept {
       } else {
         const clock::time_point begin = clock::now();
         next = begin + std::chrono::hours{1};  // where it throws
-        write_snapshot(r, false);
+        write_records(r, stage::snapshot);
         const auto took = std::chrono::ceil<milliseconds>(clock::now() - begin);
         interval = std::max(std::min(2 * interval, r.asked.interval), 30 * took);
         next = clock::now() + interval;
@@ -247,13 +211,10 @@ life begin_session() {
   }
   const signals_blocked blocked;
   set_rules(asked->rules);
-  auto r = std::make_unique<recording>();
-  r->owner = ::getpid();
-  r->base = claim(*asked);
+  auto r = std::make_unique<recording>(*std::move(asked));
   session_options options;
-  options.trace_memory = asked->memory;
+  options.trace_memory = r->asked.memory;
   options.log = say;
-  r->asked = *std::move(asked);
   r->running = std::make_unique<session>(std::move(options));
   if (!*r->running) {
     return life::over;  // the log has said why
@@ -307,7 +268,6 @@ void write_now(why reason) noexcept {
       current_life != life::running) {
     return;
   }
-  r->taken = false;
   std::uint32_t asked = r->request.load();
   while (asked < static_cast<std::uint32_t>(reason) &&
          !r->request.compare_exchange_weak(asked, static_cast<std::uint32_t>(reason))) {

@@ -3,6 +3,7 @@
 #include "inject/ranges.hpp"
 
 #include "inject/life.hpp"
+#include "inject/signal_stack.hpp"
 
 #include <varve/varve.h>
 
@@ -16,12 +17,19 @@ namespace varve::inject {
 
 namespace {
 
+/// The recorder's log that a thread writes, counted from 1. A thread that comes for the first time has not
+/// set any.
+constexpr std::uint64_t first_time = 0;
+constexpr std::uint64_t no_log = 65537;
+constexpr std::uint64_t log_of(std::uint64_t token) noexcept { return (token >> 48U) + 1; }
+
 /// Ranges that other threads ended, until their own threads take them off their stacks.
 struct ends {
   static constexpr std::size_t most = 4096;
   std::mutex mutex;
   std::vector<std::uint64_t> tokens;
-  std::array<std::atomic<std::uint32_t>, 2048> waiting{};  // a bit for each log of which there are any
+  // A bit for each log of which there are any, and for threads that come for the first time.
+  std::array<std::atomic<std::uint32_t>, 2049> waiting{1U << first_time};
 
   [[nodiscard]] bool any(std::uint64_t log) const noexcept {
     return (waiting[log / 32].load(std::memory_order_relaxed) >> (log % 32) & 1U) != 0;
@@ -39,13 +47,11 @@ struct pushed {
   std::uint64_t token;
 };
 struct thread_state {
-  std::uint64_t log = 0;    // which log of the recorder the thread writes: in the upper bits of its tokens
+  std::uint64_t log = first_time;
   std::uint32_t depth = 0;  // may be beyond what fits
   std::array<pushed, 512> stack;
 };
 thread_local thread_state this_thread;
-
-constexpr std::uint64_t log_of(std::uint64_t token) noexcept { return token >> 48U; }
 
 /// Takes off this thread's stack what others ended.
 void take_ended(thread_state& t) noexcept {
@@ -71,11 +77,21 @@ void take_ended(thread_state& t) noexcept {
   }
 }
 
+/// What a thread does before its first range, or when others have ended ranges of its.
+void come(thread_state& t) noexcept {
+  if (t.log == first_time) {
+    t.log = no_log;
+    give_signal_stack();
+  } else {
+    take_ended(t);
+  }
+}
+
 thread_state& enter() noexcept {
   ensure_session();
   thread_state& t = this_thread;
   if (__builtin_expect(ended_elsewhere().any(t.log), 0)) {
-    take_ended(t);
+    come(t);
   }
   return t;
 }

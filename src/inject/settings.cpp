@@ -77,6 +77,10 @@ std::optional<settings> read_settings() {
     out.interval = std::chrono::milliseconds{*interval};
   }
   out.rules = rules_in(variable(rules_variable));
+  const std::string_view analysis = variable(analysis_variable);
+  out.analysis.by_batch = analysis.find("by-batch") != std::string_view::npos;
+  out.analysis.steady = analysis.find("steady") != std::string_view::npos;
+  out.traced = variable(trace_variable) == "1";
   out.log = level_in(variable(log_variable));
   least_level = out.log ? static_cast<int>(*out.log) : silent;
   return out;

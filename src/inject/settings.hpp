@@ -22,6 +22,8 @@ struct settings {
   std::size_t memory = session_options{}.trace_memory;
   std::chrono::milliseconds interval{1000};  ///< 0: no snapshots
   std::vector<naming_rule> rules;
+  analyze_options analysis;
+  bool traced = false;                                ///< the trace is wanted too
   std::optional<log_level> log = log_level::warning;  ///< nothing: silence
 };
 

@@ -55,7 +55,10 @@ void watch(int signal, bool also_handled) noexcept {
   struct sigaction ours {};
   ours.sa_sigaction = handle;
   ours.sa_mask = old.sa_mask;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (old.sa_flags & (SA_RESTART | SA_NODEFER));
+  // Handlers of the engine's run on the stack that they have asked for.
+  const bool handled = told || old.sa_handler != SIG_DFL;
+  ours.sa_flags = SA_SIGINFO | (handled ? old.sa_flags & SA_ONSTACK : SA_ONSTACK) |
+                  (old.sa_flags & (SA_RESTART | SA_NODEFER));
   ::sigaction(signal, &ours, nullptr);
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// What `varve run` and the library that it injects agree on. Each injected program image claims a number N
-// with the file "PID.N" in the run's folder (the program's name is in it), writes "PID.N.snapshot.json" now
-// and then and "PID.N.json" at its end, each under another name first.
+// What `varve run` and the library that it injects agree on. Each injected program claims a number N with the
+// file "PID.N" in the run's folder (claim_good or claim_failed, then the program's name). It writes
+// "PID.N.snapshot.report.json" now and then and "PID.N.report.json" at its end, and where the trace is asked
+// for "….trace.json" likewise, each under another name first. A trace alone, with no report of its stage, is
+// to be analysed by the tool.
 #ifndef VARVE_INJECT_VARIABLES_HPP
 #define VARVE_INJECT_VARIABLES_HPP
 
@@ -15,6 +17,10 @@ inline constexpr const char* folder_variable = "VARVE_RUN_FOLDER";
 inline constexpr const char* memory_variable = "VARVE_RUN_MEMORY";
 /// Milliseconds between snapshots, 0: none.
 inline constexpr const char* interval_variable = "VARVE_RUN_INTERVAL";
+/// "by-batch" and "steady", as far as asked for, with a comma between.
+inline constexpr const char* analysis_variable = "VARVE_RUN_ANALYSIS";
+/// "1": the trace is wanted too.
+inline constexpr const char* trace_variable = "VARVE_RUN_TRACE";
 /// Naming rules: kind ('p', 'l' or 'i'), pattern, field_end, name, rule_end.
 inline constexpr const char* rules_variable = "VARVE_RUN_RULES";
 /// "info", "warning" (the default), "error" or "off": what the injected library says on standard error.
@@ -24,8 +30,13 @@ inline constexpr char field_end = '\x1F';
 inline constexpr char rule_end = '\x1E';
 
 inline constexpr const char* library_name = "libvarve_inject.so";
-inline constexpr const char* final_suffix = ".json";
-inline constexpr const char* snapshot_suffix = ".snapshot.json";
+inline constexpr const char* snapshot_infix = ".snapshot";
+inline constexpr const char* report_suffix = ".report.json";
+inline constexpr const char* trace_suffix = ".trace.json";
+
+/// Whether the program failed to write what it recorded.
+inline constexpr char claim_good = '+';
+inline constexpr char claim_failed = '!';
 
 }  // namespace varve::inject
 

@@ -155,7 +155,8 @@ void varve_model_(uint64_t id, const char* name) noexcept {
 }
 
 void varve_stream_(uint64_t id, void* cuda_stream) noexcept {
-  if ((id & token_marked) == 0 || !is_recording(varve_load_state_()) || !built_in_spans().running()) {
+  if ((id & token_marked) == 0 || !is_recording(varve_load_state_()) || !built_in_spans().running() ||
+      built_in_source().running()) {
     return;
   }
   thread_log* const log = log_of_thread();
@@ -233,6 +234,14 @@ uint64_t varve_adopt_(const varve_handoff_t* where) noexcept {
   }
   thread_log* const log = log_of_thread();
   return log != nullptr ? log->adopt(*where, is_recording(state)) : 0;
+}
+
+void varve_cuda_(int initialised) noexcept {
+  if (initialised != 0) {
+    built_in_source().cuda_starts();
+  } else {
+    built_in_source().expect_cuda();
+  }
 }
 
 void varve_unload_(void) noexcept { drain_before_unload(); }

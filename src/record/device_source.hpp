@@ -27,6 +27,11 @@ class device_source {
   /// Ends it, waits for the devices, and has their last records.
   virtual void stop() noexcept = 0;
   [[nodiscard]] virtual bool running() const noexcept = 0;
+  /// It has been started, and records as soon as CUDA is in use.
+  [[nodiscard]] virtual bool waiting() const noexcept = 0;
+  /// cuda_starts() will be called: until then it keeps its hands off CUPTI, so that a process may fork.
+  virtual void expect_cuda() noexcept = 0;
+  virtual void cuda_starts() noexcept = 0;
   /// Nanoseconds on the clock of its records. Thread safe.
   [[nodiscard]] virtual time_ns now() const noexcept = 0;
 
@@ -44,7 +49,10 @@ class device_source {
   [[nodiscard]] virtual time_ns own_overhead() const noexcept = 0;
   [[nodiscard]] virtual collector_status status() const = 0;
 
-  /// In a forked child: the devices stay with the parent.
+  /// Around a fork; leave_to_parent() in the child. Devices that are in use stay with the parent; else a
+  /// session of the child's own may record them.
+  virtual void before_fork() noexcept = 0;
+  virtual void after_fork() noexcept = 0;
   virtual void leave_to_parent() noexcept = 0;
 };
 

@@ -111,6 +111,7 @@ std::vector<loss> store::losses() const {
     sum.dropped_ranges += now.dropped_ranges - before.dropped_ranges;
     sum.deep_ranges += now.deep_ranges - before.deep_ranges;
     sum.dropped_events += now.dropped_events - before.dropped_events;
+    sum.dropped_aliases += now.dropped_aliases - before.dropped_aliases;
     sum.foreign_ends += now.foreign_ends - before.foreign_ends;
     sum.failed_work += now.failed_work - before.failed_work;
   }
@@ -118,9 +119,16 @@ std::vector<loss> store::losses() const {
       {sum.dropped_ranges, "ranges dropped: marker memory full (raise session_options::marker_memory)"},
       {sum.deep_ranges, "ranges dropped: nested deeper than 512"},
       {sum.dropped_events, "attributes, calls or activities dropped: marker memory full"},
+      {sum.dropped_aliases, "ids of calls inside calls dropped: marker memory full"},
       {sum.foreign_ends, "range ends ignored: not on the thread that began the range"},
       {sum.failed_work, "work declarations that threw an exception"},
-      {over_memory_, "records not kept: trace memory full (raise session_options::trace_memory)"},
+      {over_memory_[lost_ranges], "ranges not kept: trace memory full (raise session_options::trace_memory)"},
+      {over_memory_[lost_calls], "calls not kept: trace memory full (raise session_options::trace_memory)"},
+      {over_memory_[lost_activities],
+       "activities not kept: trace memory full (raise session_options::trace_memory)"},
+      {over_memory_[lost_details],
+       "attributes, work, graph nodes or calls' ids not kept: trace memory full (raise "
+       "session_options::trace_memory)"},
       {unknown_ranges_, "attributes or handed-over work of a range that was not recorded"},
       {early_ends_.size() + unknown_requests_,
        "ends of requests that began before the session or were not kept"},

@@ -109,11 +109,12 @@ void graph_labels::capture(std::uint64_t node, const thread_log& log) noexcept {
   const std::lock_guard lock{s.mutex};
   try {
     std::uint32_t path = none;
-    for (std::uint32_t i = 0; i < log.depth(); ++i) {
+    for (std::uint32_t i = 0; i < log.depth() && s.paths.size() < most_steps; ++i) {
       const open_range& step = log.stack()[i];
       path =
           s.paths.intern({path, s.strings.intern(step.name), step.index, static_cast<range_kind>(step.kind)});
     }
+    path = s.paths.size() < most_steps ? path : none;
     s.nodes[node] = {path, 0, log.innermost(), node, false};
   } catch (const std::bad_alloc&) {
     s.nodes.erase(node);

@@ -24,6 +24,9 @@ namespace varve::record {
 class graph_labels {
  public:
   static constexpr std::size_t most_leaving = std::size_t{1} << 18U;
+  /// Steps of all label paths that nodes were captured with, as long as they are armed: nodes captured later
+  /// stay unlabelled.
+  static constexpr std::size_t most_steps = std::size_t{1} << 18U;
 
   /// Notes the path of the given stack for `node`, and the range that it was captured in.
   void capture(std::uint64_t node, const thread_log& log) noexcept;

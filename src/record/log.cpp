@@ -286,6 +286,14 @@ bool thread_log::append(const slot* slots, std::uint32_t count_of_slots, std::ui
   return true;
 }
 
+void thread_log::append_alias(std::uint32_t id, std::uint32_t outer) noexcept {
+  if (ready(1)) {
+    write_one(make_slot(event::call_begin, outer, call_alias | id));
+  } else {
+    count(lost.dropped_aliases);
+  }
+}
+
 void thread_log::append_kept(const slot& s) noexcept {
   --open_calls_;
   if (epoch_ == current_epoch.load(std::memory_order_relaxed)) {

@@ -156,6 +156,8 @@ class thread_log {
   /// Appends `count` slots, and keeps `then` more free for append_kept(); or counts their loss.
   bool append(const slot* slots, std::uint32_t count, std::uint32_t then = 0) noexcept;
   void append_kept(const slot& s) noexcept;
+  /// The correlation `id` means the outer call `outer`.
+  void append_alias(std::uint32_t id, std::uint32_t outer) noexcept;
   /// The thread is ending: closes what it left open.
   void end_thread(bool recording) noexcept;
 
@@ -169,6 +171,7 @@ class thread_log {
     std::atomic<std::uint64_t> dropped_ranges{0};
     std::atomic<std::uint64_t> deep_ranges{0};
     std::atomic<std::uint64_t> dropped_events{0};
+    std::atomic<std::uint64_t> dropped_aliases{0};
     std::atomic<std::uint64_t> foreign_ends{0};
     std::atomic<std::uint64_t> failed_work{0};
   } lost;

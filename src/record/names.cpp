@@ -14,6 +14,8 @@ namespace varve::record {
 
 namespace {
 
+constexpr std::size_t most_names = std::size_t{1} << 18U;
+
 struct name_table {
   std::mutex mutex;
   std::set<std::string, std::less<>> names;
@@ -35,6 +37,9 @@ const char* intern_name(std::string_view text) noexcept {
   try {
     auto found = t.names.find(text);
     if (found == t.names.end()) {
+      if (t.names.size() >= most_names) {
+        return "(further names)";
+      }
       found = t.names.emplace(text).first;
     }
     return found->c_str();

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -57,6 +58,7 @@ process_state& process() noexcept {
 
 // Around a fork all locks are held, so that the child finds none taken by a thread that it does not have.
 void before_fork() noexcept {
+  built_in_source().before_fork();  // waits, so nothing is held then
   process().mutex.lock();
   process().window.lock();
   process().wake_mutex.lock();
@@ -64,9 +66,10 @@ void before_fork() noexcept {
   pool.lock();
   labels_of_graphs().lock();
   lock_names();
+  built_in_spans().before_fork();
 }
 
-void after_fork() noexcept {
+void unlock_all() noexcept {
   unlock_names();
   labels_of_graphs().unlock();
   pool.unlock();
@@ -74,6 +77,12 @@ void after_fork() noexcept {
   process().wake_mutex.unlock();
   process().window.unlock();
   process().mutex.unlock();
+}
+
+void after_fork() noexcept {
+  built_in_spans().after_fork();
+  unlock_all();
+  built_in_source().after_fork();
 }
 
 // The recording and its reader stay with the parent; the child may start one of its own.
@@ -87,10 +96,10 @@ void in_child() noexcept {
   p.device_time.stop();
   p.spans = false;
   new (&p.wake) std::condition_variable;  // the parent's reader was in the old one, whose state is its
-  after_fork();
+  built_in_spans().leave_to_parent();
+  unlock_all();
   labels_of_graphs().end_reading();
   built_in_source().leave_to_parent();
-  built_in_spans().leave_to_parent();
 }
 
 // Under the lock: what the devices did.
@@ -117,41 +126,49 @@ void drain_so_far(process_state& p) {
   take_over(p);
 }
 
-// Records of a node come at most so much later than it is gone.
-constexpr time_ns purge_interval = 60'000'000'000;
+// Records of a node come at most so much later than it is gone, and of a call than it was made.
+std::atomic<time_ns> retire_interval{60'000'000'000};
 
 clock_mapping mapping_until(const process_state& p, const clock_anchor& end) {
   return p.device_time.running() ? p.device_time.mapping() : clock_mapping{p.started, end};
 }
 
-// Drains now and then, and when markers say that memory runs low.
+// Drains now and then, and when markers say that memory runs low. What is done is asked for and taken over
+// before what it needs is forgotten.
 void read_logs() {
   process_state& p = process();
-  time_ns purged = monotonic();
+  time_ns retired = monotonic();
   for (;;) {
     {
       std::unique_lock lock{p.wake_mutex};
-      p.wake.wait_for(lock, std::chrono::milliseconds{100}, [&] { return p.woken || p.stopping; });
+      const auto pause = std::min<std::chrono::nanoseconds>(std::chrono::milliseconds{100},
+                                                            std::chrono::nanoseconds{retire_interval});
+      p.wake.wait_for(lock, pause, [&] { return p.woken || p.stopping; });
       if (p.stopping) {
         return;
       }
       p.woken = false;
     }
-    built_in_source().poll(false);
+    const time_ns t = monotonic();
+    const bool retires = t - retired > retire_interval;
+    built_in_source().poll(retires);
     built_in_spans().poll();
     const std::lock_guard lock{p.mutex};
     if (p.records) {
       drain_so_far(p);
       p.device_time.read(false);
-      if (const time_ns t = monotonic(); t - purged > purge_interval) {
-        purged = t;
+      if (retires) {
+        retired = t;
         labels_of_graphs().purge();
+        p.records->retire();
       }
     }
   }
 }
 
 }  // namespace
+
+void retire_after(time_ns interval) noexcept { retire_interval = interval; }
 
 void wake_reader() noexcept {
   process_state& p = process();
@@ -368,6 +385,12 @@ recorded copy_recording() {
   recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
   tell_clocks(p, out.records);
   return out;
+}
+
+recording_size size_of_recording() {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  return p.records ? p.records->size() : recording_size{};
 }
 
 std::vector<loss> recording_losses() {

@@ -11,6 +11,7 @@
 #include <varve/trace.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,16 @@ recorded stop_recording(bool keep);
 recorded copy_recording();
 /// What was lost so far.
 std::vector<loss> recording_losses();
+/// For tests: how long what records of the past may need is kept, at least; a minute unless told.
+void retire_after(time_ns interval) noexcept;
+/// What a session holds.
+struct recording_size {
+  std::size_t used = 0;       ///< bytes, of those that it may keep
+  std::size_t aliases = 0;    ///< of these, for ids of nested calls that are not retired yet
+  std::uint32_t retired = 0;  ///< times that retire() was called
+};
+/// Of the running session.
+recording_size size_of_recording();
 
 /// Ticks to nanoseconds for the running session, or the last one.
 clock_mapping session_clock() noexcept;

@@ -32,7 +32,7 @@ struct session::impl {
   std::vector<std::string> copies;
   mutable std::mutex life;  // stop, snapshot and status of several threads, one after another
   std::atomic<bool> running{false};
-  bool spans = false;                  // of passes are measured, since there are no records of GPUs
+  bool spans = false;                  // of passes are measured where there are no records of GPUs
   pid_t owner = 0;                     // the process that started it
   std::vector<collector_status> last;  // as they were at the stop
 
@@ -40,6 +40,7 @@ struct session::impl {
   void begin_recording(int headers);
   trace stop(bool keep);
   void say(log_level level, std::string_view text) const noexcept;
+  [[nodiscard]] bool uses_spans() const;
   [[nodiscard]] std::vector<collector_status> collectors() const;
   void describe(trace& t, std::size_t records) const;
 };
@@ -92,10 +93,12 @@ void session::impl::begin_recording(int headers) {
   if (options.gpu.enabled) {
     record::device_source& devices = record::built_in_source();
     devices.start(options.gpu);
-    if (devices.running()) {
+    if (devices.waiting() || devices.running()) {
       record::record_devices();
     } else {
       say(log_level::info, "no records of GPUs: " + devices.status().detail);
+    }
+    if (!devices.running()) {
       record::built_in_spans().start();
       spans = true;
       record::record_spans();
@@ -106,6 +109,11 @@ void session::impl::begin_recording(int headers) {
   }
   record::open_window();
   say(log_level::info, "session started");
+}
+
+/// A source of records that waited for CUDA may have begun since.
+bool session::impl::uses_spans() const {
+  return spans && record::built_in_source().status().state == collector_state::unavailable;
 }
 
 std::vector<collector_status> session::impl::collectors() const {
@@ -119,7 +127,7 @@ std::vector<collector_status> session::impl::collectors() const {
   }
   if (options.gpu.enabled) {
     out.push_back(record::built_in_source().status());
-    if (spans && record::built_in_spans().concerned()) {
+    if (uses_spans() && record::built_in_spans().concerned()) {
       out.push_back(record::built_in_spans().status());
     }
   }
@@ -162,7 +170,7 @@ void session::impl::describe(trace& t, std::size_t records) const {
       t.lose(l.what, l.where, l.count);
     }
     std::vector<device_info> found = devices.devices();
-    if (spans) {
+    if (uses_spans()) {
       const record::span_source& source = record::built_in_spans();
       t.own_overhead += source.own_overhead();
       for (const loss& l : source.losses()) {
@@ -277,7 +285,7 @@ session_status session::status() const {
       for (loss& l : record::built_in_source().losses()) {
         out.losses.push_back(std::move(l));
       }
-      if (impl_->spans) {
+      if (impl_->uses_spans()) {
         for (loss& l : record::built_in_spans().losses()) {
           out.losses.push_back(std::move(l));
         }

@@ -51,11 +51,15 @@ class span_source {
   [[nodiscard]] virtual time_ns error() const noexcept = 0;
   /// Host time that it has cost the engine's threads.
   [[nodiscard]] virtual time_ns own_overhead() const noexcept = 0;
-  /// Whether there is anything to tell of: a driver is in the process, or a pass has named a stream.
+  /// Whether there is anything to tell of: a driver is in the process, or a pass has named a stream, or the
+  /// devices are a parent's.
   [[nodiscard]] virtual bool concerned() const noexcept = 0;
   [[nodiscard]] virtual collector_status status() const = 0;
 
-  /// In a forked child: the devices stay with the parent.
+  /// Around a fork; leave_to_parent() in the child. Devices that are in use stay with the parent; else a
+  /// session of the child's own may measure on them.
+  virtual void before_fork() noexcept = 0;
+  virtual void after_fork() noexcept = 0;
   virtual void leave_to_parent() noexcept = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "record/host.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace varve::record {
 
@@ -17,8 +18,8 @@ store::store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory)
 }
 
 store::log_counts store::read_counts(thread_log& log) noexcept {
-  return {log.lost.dropped_ranges, log.lost.deep_ranges, log.lost.dropped_events, log.lost.foreign_ends,
-          log.lost.failed_work};
+  return {log.lost.dropped_ranges,  log.lost.deep_ranges,  log.lost.dropped_events,
+          log.lost.dropped_aliases, log.lost.foreign_ends, log.lost.failed_work};
 }
 
 store::log_state& store::state(std::uint32_t number) {
@@ -158,11 +159,8 @@ void store::handle(log_state& s, const slot* e) {
       break;
     case event::call_begin:
       if ((e->payload & call_alias) != 0) {
-        if (keep(48)) {
-          aliases_.insert_or_assign(static_cast<std::uint32_t>(e->payload),
-                                    static_cast<std::uint32_t>(ticks));
-        }
-      } else if (keep(28)) {
+        add_alias(s, static_cast<std::uint32_t>(e->payload), static_cast<std::uint32_t>(ticks));
+      } else if (keep(lost_calls, bytes_of_call)) {
         call c;
         c.begin = static_cast<time_ns>(ticks);
         c.correlation = static_cast<std::uint32_t>(e->payload);
@@ -196,17 +194,23 @@ void store::handle(log_state& s, const slot* e) {
 }
 
 bool store::has_room(std::size_t bytes) noexcept {
-  if (used_ + bytes > memory_) {
-    return false;
-  }
-  used_ += bytes;
-  return true;
+  full_ = full_ || used_ + bytes > memory_;
+  used_ += full_ ? 0 : bytes;
+  return !full_;
 }
 
-bool store::keep(std::size_t bytes) {
+bool store::keep(lost_kind what, std::size_t bytes) {
   const bool kept = has_room(bytes);
-  over_memory_ += kept ? 0U : 1U;
+  over_memory_[what] += kept ? 0U : 1U;
   return kept;
+}
+
+// Of a call that was not kept, its work is not looked for.
+void store::add_alias(const log_state& s, std::uint32_t id, std::uint32_t outer) {
+  if (!s.calls.empty() && s.calls.back().first == outer &&
+      (aliases_.has_page(id) || keep(lost_details, alias_table::bytes_of_page))) {
+    aliases_.set(id, outer);
+  }
 }
 
 std::uint32_t store::name_of(const char* text) {
@@ -214,7 +218,11 @@ std::uint32_t store::name_of(const char* text) {
   if (known != names_.end()) {
     return known->second;
   }
-  const std::uint32_t id = t_.strings.intern(text != nullptr ? text : "");
+  const std::string_view copied = text != nullptr ? text : "";
+  if (!has_room(bytes_of_label + copied.size())) {
+    return none;
+  }
+  const std::uint32_t id = t_.strings.intern(copied);
   names_.emplace(text, id);
   return id;
 }
@@ -224,7 +232,7 @@ label_node store::step_of(range_kind kind, const char* name, std::int32_t index)
 }
 
 std::uint32_t store::add_range(const range& r) {
-  if (!keep(sizeof(range) + sizeof(std::uint32_t))) {
+  if (!keep(lost_ranges, sizeof(range) + sizeof(std::uint32_t))) {
     return none;
   }
   t_.ranges.push_back(r);
@@ -250,8 +258,9 @@ std::uint32_t store::open(log_state& s, const label_node& step, std::uint64_t ti
   r.thread = s.thread;
   r.kind = step.kind;
   std::uint32_t index = none;
-  if (used_ + sizeof r + sizeof index + bytes_of_label > memory_) {
-    ++over_memory_;
+  if (step.name == none || full_ || used_ + sizeof r + sizeof index + bytes_of_label > memory_) {
+    full_ = true;
+    ++over_memory_[lost_ranges];
   } else {
     const std::size_t labels = t_.labels.size();
     r.label = t_.labels.intern({outer != nullptr ? outer->label : none, step.name, step.index, step.kind});

@@ -7,10 +7,13 @@
 
 #include <varve/trace.hpp>
 
+#include "record/alias_table.hpp"
 #include "record/log.hpp"
+#include "record/recording.hpp"
 #include "record/registry.hpp"
 #include "record/span_source.hpp"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -23,7 +26,8 @@ namespace varve::record {
 /// Bytes that a new label takes in the table and its index, about.
 inline constexpr std::size_t bytes_of_label = 96;
 
-/// The same of an activity's row in its columns.
+/// The same of a call's row in its columns, and of an activity's.
+inline constexpr std::size_t bytes_of_call = 28;
 inline constexpr std::size_t bytes_of_activity = 35;
 
 /// The same of a text, beside its own bytes, and of a shape or a size, in all tables of a source and its
@@ -55,8 +59,12 @@ class store {
   void take_over(trace& batch);
   /// The same of spans.
   void take_over(const std::vector<device_span>& spans);
-  /// Whether there is no memory for another activity.
-  [[nodiscard]] bool full() const noexcept { return used_ + bytes_of_activity > memory_; }
+  /// Whether there was no memory for something: nothing more is kept then.
+  [[nodiscard]] bool full() const noexcept { return full_; }
+  /// Forgets what only records of before the last call would need. To be called once the sources have handed
+  /// over what they had.
+  void retire();
+  [[nodiscard]] recording_size size() const noexcept { return {used_, aliases_.bytes(), retired_}; }
   /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
   /// so.
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
@@ -99,6 +107,7 @@ class store {
     std::uint64_t dropped_ranges = 0;
     std::uint64_t deep_ranges = 0;
     std::uint64_t dropped_events = 0;
+    std::uint64_t dropped_aliases = 0;
     std::uint64_t foreign_ends = 0;
     std::uint64_t failed_work = 0;
   };
@@ -115,6 +124,9 @@ class store {
     log_counts before;                                           // the session
   };
 
+  /// What is not kept for lack of memory.
+  enum lost_kind : std::size_t { lost_ranges, lost_calls, lost_activities, lost_details, lost_kinds };
+
   static log_counts read_counts(thread_log& log) noexcept;
   log_state& state(std::uint32_t number);
   bool drain_log(std::uint32_t number, std::uint64_t until_serial);
@@ -129,6 +141,7 @@ class store {
   void end(log_state& s, std::uint64_t serial, std::uint64_t ticks);
   void reopen(log_state& s, const slot* e);
   void adopt(log_state& s, std::uint64_t token);
+  void add_alias(const log_state& s, std::uint32_t id, std::uint32_t outer);
   void attribute(const slot* e);
   void add_work(const slot* e);
   void add_activity(const slot* e);
@@ -143,8 +156,9 @@ class store {
   /// The node as a launch with this correlation ran it.
   std::uint32_t node_of(std::uint64_t id, std::uint32_t correlation);
   std::uint32_t name_of(const char* text);
-  [[nodiscard]] bool keep(std::size_t bytes);
+  [[nodiscard]] bool keep(lost_kind what, std::size_t bytes);
   [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
+  void resolve_aliases(std::vector<std::uint32_t>& correlations, std::size_t first) const;
   void finish(trace& t, const clock_mapping& clock, std::uint64_t end) const;
   void close(trace& t, std::uint64_t end) const;
   void convert(trace& t, const clock_mapping& clock) const;
@@ -165,9 +179,10 @@ class store {
   std::unordered_map<const char*, std::uint32_t> names_;
   std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // by device and stream
   std::unordered_map<node_version, std::uint32_t, node_hash> nodes_;
-  std::unordered_map<std::uint32_t, std::uint32_t> aliases_;  // of correlations
+  alias_table aliases_;  // of correlations
   // Of a source of devices: activities whose times are nanoseconds, and what its tables' rows are here.
   activity_columns device_activities_;
+  std::size_t unresolved_ = 0;  // from this one on, aliases of their correlations may be to come
   std::vector<std::uint32_t> device_names_;
   std::vector<std::uint32_t> device_shapes_;
   std::vector<std::uint32_t> device_bytes_;
@@ -184,7 +199,9 @@ class store {
   std::unordered_multimap<std::uint64_t, std::uint32_t>
       early_links_;  // the same, with the pass that serves them
   std::unordered_map<std::uint32_t, std::uint64_t> ends_elsewhere_;  // of ranges that other threads ended
-  std::uint64_t over_memory_ = 0;
+  bool full_ = false;
+  std::uint32_t retired_ = 0;
+  std::array<std::uint64_t, lost_kinds> over_memory_{};
   std::uint64_t unknown_ranges_ = 0;
   std::uint64_t unknown_requests_ = 0;  // beside those in early_ends_
   std::uint64_t ended_open_ = 0;

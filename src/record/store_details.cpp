@@ -18,12 +18,16 @@ math_pipe pipe_of(std::uint64_t number) noexcept {
 
 void store::attribute(const slot* e) {
   const std::uint32_t r = range_of(e->payload);
-  if (r == none || !keep(16)) {
+  if (r == none || !keep(lost_details, 16)) {
     return;
   }
   switch (const std::uint64_t key = rest_of(*e); key) {
     case key_model:
-      t_.models.push_back({r, name_of(wide_name(e[1]))});
+      if (const std::uint32_t name = name_of(wide_name(e[1])); name != none) {
+        t_.models.push_back({r, name});
+      } else {
+        ++over_memory_[lost_details];
+      }
       break;
     case key_sequence:
       t_.sequences.push_back({r, e[1].payload != 0, static_cast<std::uint32_t>(e[1].head >> 32U),
@@ -32,12 +36,12 @@ void store::attribute(const slot* e) {
     case key_serves:
       if (const auto found = requests_.find(e[1].head); found != requests_.end()) {
         t_.requests.push_back({found->second.range, r});
-      } else if (keep(bytes_of_request)) {
+      } else if (keep(lost_details, bytes_of_request)) {
         early_links_.emplace(e[1].head, r);
       }
       break;
     case key_ended:
-      if (keep(bytes_of_request) && ends_elsewhere_.try_emplace(r, e[1].head).second) {
+      if (keep(lost_details, bytes_of_request) && ends_elsewhere_.try_emplace(r, e[1].head).second) {
         ended_open_ -= t_.ranges[r].clipped_end ? 1U : 0U;  // its thread has ended
       }
       break;
@@ -48,7 +52,7 @@ void store::attribute(const slot* e) {
 
 void store::add_work(const slot* e) {
   const std::uint32_t r = range_of(e->payload);
-  if (r != none && keep(sizeof(range_work))) {
+  if (r != none && keep(lost_details, sizeof(range_work))) {
     t_.works.push_back({r,
                         {static_cast<std::int64_t>(e[1].head), static_cast<std::int64_t>(e[1].payload),
                          static_cast<std::int64_t>(e[2].head), static_cast<std::int64_t>(e[2].payload),
@@ -57,7 +61,8 @@ void store::add_work(const slot* e) {
 }
 
 void store::add_activity(const slot* e) {
-  if (!keep(bytes_of_activity)) {
+  const std::uint32_t name = name_of(reinterpret_cast<const char*>(e->payload));
+  if (!keep(lost_activities, bytes_of_activity)) {
     return;
   }
   const std::uint64_t where = rest_of(*e);  // device and stream
@@ -70,7 +75,7 @@ void store::add_activity(const slot* e) {
   a.end = static_cast<time_ns>(e[1].payload);
   a.correlation = static_cast<std::uint32_t>(e[2].head >> 32U);
   a.kind = static_cast<activity_kind>(e[2].head & 0xFFU);
-  a.name = name_of(reinterpret_cast<const char*>(e->payload));
+  a.name = name;
   a.node = e[2].payload != 0 ? node_of(e[2].payload, a.correlation) : none;
   a.stream = stream->second;
   if (a.kind == activity_kind::copy || a.kind == activity_kind::set) {
@@ -84,7 +89,7 @@ std::uint32_t store::node_of(std::uint64_t id, std::uint32_t correlation) {
   if (const auto known = nodes_.find(key); known != nodes_.end()) {
     return known->second;
   }
-  if (!keep(bytes_of_node)) {
+  if (!keep(lost_details, bytes_of_node)) {
     return none;
   }
   graph_node n;
@@ -107,15 +112,17 @@ void store::add_request(const slot* e, std::uint64_t ticks) {
     end_request(id, ticks);
     return;
   }
-  if (used_ + sizeof(range) + sizeof(std::uint32_t) + bytes_of_label + bytes_of_request > memory_) {
-    ++over_memory_;
+  const std::uint32_t name = name_of(wide_name(e[1]));
+  if (full_ || used_ + sizeof(range) + sizeof(std::uint32_t) + bytes_of_label + bytes_of_request > memory_) {
+    full_ = true;
+    ++over_memory_[lost_ranges];
     return;
   }
   used_ += bytes_of_label + bytes_of_request;
   range r;
   r.begin = static_cast<time_ns>(ticks);
   r.kind = range_kind::request;
-  r.label = t_.labels.intern({none, name_of(wide_name(e[1])), wide_index(e[1]), range_kind::request});
+  r.label = t_.labels.intern({none, name, wide_index(e[1]), range_kind::request});
   const std::uint32_t added = add_range(r);
   requests_.emplace(id, request_state{added, true});
   const auto [link, end] = early_links_.equal_range(id);

@@ -38,31 +38,35 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 // A row that there is no memory for is `none` here, and what needs it is not kept.
 void store::take_over(trace& batch) {
-  for (std::size_t i = device_names_.size(); i < batch.strings.size(); ++i) {
-    const std::string_view text = batch.strings[static_cast<std::uint32_t>(i)];
-    device_names_.push_back(has_room(bytes_of_text + 3 * text.size()) ? t_.strings.intern(demangled(text))
-                                                                      : none);
-  }
+  // An alias of what was handed over last time has been read since; of what comes now it may be to come.
+  resolve_aliases(device_activities_.correlation, unresolved_);
+  unresolved_ = device_activities_.size();
   for (std::size_t i = device_streams_.size(); i < batch.streams.size(); ++i) {
     device_streams_.push_back(t_.intern_stream(batch.streams[i]));
-  }
-  for (std::size_t i = device_shapes_.size(); i < batch.shapes.size(); ++i) {
-    device_shapes_.push_back(has_room(bytes_of_shape) ? t_.intern_shape(batch.shapes[i]) : none);
-  }
-  for (std::size_t i = device_bytes_.size(); i < batch.bytes.size(); ++i) {
-    device_bytes_.push_back(has_room(bytes_of_shape) ? t_.intern_bytes(batch.bytes[i]) : none);
   }
   activity_columns& to = device_activities_;
   const activity_columns& from = batch.activities;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    if (device_names_[from.name[i]] == none) {
-      ++over_memory_;
-      continue;
-    }
-    if (!keep(bytes_of_activity)) {
-      continue;
+    // Rows of the tables come with the first activity that needs them.
+    while (device_names_.size() <= from.name[i]) {
+      const std::string_view text = batch.strings[static_cast<std::uint32_t>(device_names_.size())];
+      device_names_.push_back(has_room(bytes_of_text + 3 * text.size()) ? t_.strings.intern(demangled(text))
+                                                                        : none);
     }
     const bool kernel = from.kind[i] == activity_kind::kernel;
+    if (from.detail[i] != none) {
+      while (kernel && device_shapes_.size() <= from.detail[i]) {
+        const launch_shape& shape = batch.shapes[device_shapes_.size()];
+        device_shapes_.push_back(has_room(bytes_of_shape) ? t_.intern_shape(shape) : none);
+      }
+      while (!kernel && device_bytes_.size() <= from.detail[i]) {
+        const std::int64_t bytes = batch.bytes[device_bytes_.size()];
+        device_bytes_.push_back(has_room(bytes_of_shape) ? t_.intern_bytes(bytes) : none);
+      }
+    }
+    if (!keep(lost_activities, bytes_of_activity)) {
+      continue;
+    }
     to.begin.push_back(from.begin[i]);
     to.end.push_back(from.end[i]);
     to.correlation.push_back(from.correlation[i]);
@@ -77,7 +81,7 @@ void store::take_over(trace& batch) {
   }
   batch.activities.resize(0);  // keeps its memory
   for (const memory_event& m : batch.memory_events) {
-    if (keep(sizeof m)) {
+    if (keep(lost_details, sizeof m)) {
       t_.memory_events.push_back(m);
     }
   }
@@ -87,10 +91,25 @@ void store::take_over(trace& batch) {
 void store::take_over(const std::vector<device_span>& spans) {
   for (const device_span& s : spans) {
     const std::uint32_t pass = range_of(s.pass);
-    if (pass != none && keep(sizeof(kept_span))) {
+    if (pass != none && keep(lost_details, sizeof(kept_span))) {
       spans_.push_back({s.ticks, {s.begin, s.end, pass, t_.intern_stream(s.stream)}});
     }
   }
+}
+
+void store::resolve_aliases(std::vector<std::uint32_t>& correlations, std::size_t first) const {
+  if (aliases_.bytes() != 0) {
+    std::for_each(correlations.begin() + static_cast<std::ptrdiff_t>(first), correlations.end(),
+                  [&](std::uint32_t& id) { id = aliases_.outer_of(id); });
+  }
+}
+
+void store::retire() {
+  resolve_aliases(device_activities_.correlation, unresolved_);
+  const std::size_t before = aliases_.bytes();
+  aliases_.retire();
+  used_ -= before - aliases_.bytes();
+  ++retired_;
 }
 
 void store::add_spans(trace& t, const clock_mapping& clock) const {
@@ -112,12 +131,7 @@ void store::add_devices(trace& t, const clock_mapping& clock) const {
   append(to.detail, from.detail);
   append(to.stream, from.stream);
   append(to.kind, from.kind);
-  if (!aliases_.empty()) {
-    for (std::uint32_t& correlation : to.correlation) {
-      const auto outer = aliases_.find(correlation);
-      correlation = outer != aliases_.end() ? outer->second : correlation;
-    }
-  }
+  resolve_aliases(to.correlation, first + unresolved_);
   if (clock.has_steps()) {
     settle(t, clock, first);
   }

@@ -2,12 +2,16 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cuda/fake_driver.hpp"
 
+#include <atomic>
 #include <utility>
 #include <vector>
 
 namespace {
 
 thread_local std::vector<void*> current;
+thread_local int capture_mode = 0;  // global
+std::atomic<bool> captures{false};
+std::atomic<bool> broken{false};
 
 std::function<void(void*)>& hook() {
   static auto* const leaked = new std::function<void(void*)>;
@@ -16,10 +20,19 @@ std::function<void(void*)>& hook() {
 
 constexpr int success = 0;
 constexpr int invalid_context = 201;
+constexpr int capture_unsupported = 900;
+constexpr int relaxed = 2;
 
 }  // namespace
 
 void fake_driver::on_synchronize(std::function<void(void*)> to) { hook() = std::move(to); }
+
+void fake_driver::capture(bool under_way) {
+  captures = under_way;
+  broken = false;
+}
+
+bool fake_driver::capture_broken() { return broken; }
 
 #define EXPORTED extern "C" __attribute__((visibility("default"))) int
 
@@ -41,8 +54,17 @@ EXPORTED cuCtxSynchronize() {
   if (current.empty()) {
     return invalid_context;
   }
+  if (captures) {
+    broken = broken || capture_mode != relaxed;
+    return capture_unsupported;
+  }
   if (hook()) {
     hook()(current.back());
   }
+  return success;
+}
+
+EXPORTED cuThreadExchangeStreamCaptureMode(int* mode) {
+  std::swap(*mode, capture_mode);
   return success;
 }

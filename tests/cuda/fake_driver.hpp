@@ -12,6 +12,11 @@ namespace fake_driver {
 /// Run by cuCtxSynchronize, with the context that is current.
 __attribute__((visibility("default"))) void on_synchronize(std::function<void(void* context)> hook);
 
+/// A capture is under way that nobody has told of: cuCtxSynchronize returns an error (900), and breaks the
+/// capture unless its thread is in the relaxed capture mode.
+__attribute__((visibility("default"))) void capture(bool under_way);
+__attribute__((visibility("default"))) bool capture_broken();
+
 }  // namespace fake_driver
 
 #endif  // VARVE_TESTS_CUDA_FAKE_DRIVER_HPP

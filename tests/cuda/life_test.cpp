@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
 #include <thread>
 
 namespace {
@@ -146,6 +147,40 @@ TEST_F(life, does_not_wait_for_the_gpu_during_a_capture) {
   standin::end_capture(s);
   static_cast<void>(next.stop());
   EXPECT_EQ(waits, 1);
+}
+
+TEST_F(life, waits_again_once_a_capture_has_ended_in_whatever_way) {
+  const auto fails_with = [](int code) {
+    standin::call how;
+    how.result = code;
+    return how;
+  };
+  const std::function<void(standin::stream)> ends[] = {
+      [&](standin::stream s) { standin::end_capture(s, fails_with(901)); },  // it was invalid
+      [&](standin::stream s) { standin::end_capture(s, fails_with(719)); },  // a kernel failed meanwhile
+      standin::destroy_stream};
+  for (const auto& end : ends) {
+    varve::session session{on_standin()};
+    const standin::stream s = standin::create_stream();
+    waits = 0;
+    standin::begin_capture(s);
+    standin::begin_capture(standin::create_stream(), fails_with(401));  // which has not begun
+    standin::end_capture(s, fails_with(908));                           // of another thread: captures on
+    end(s);
+    static_cast<void>(session.stop());
+    EXPECT_EQ(waits, 1);
+  }
+}
+
+TEST_F(life, leaves_a_capture_that_began_unseen_whole_and_has_what_is_done) {
+  varve::session session{on_standin()};
+  const standin::done work = launch(standin::create_stream());
+  fake_driver::capture(true);
+  const varve::trace t = session.stop();
+  EXPECT_FALSE(fake_driver::capture_broken());
+  fake_driver::capture(false);
+  EXPECT_THAT(work_of(t, work), SizeIs(1));
+  EXPECT_THAT(cupti_in(t).detail, HasSubstr("during the capture of a graph, without waiting for the GPU"));
 }
 
 struct refusal {
@@ -372,6 +407,38 @@ TEST_F(process_with_a_session_DeathTest, ends) {
         std::abort();
       },
       testing::KilledBySignal(SIGABRT), "");
+}
+
+// What libcupti has for the end of the process was registered before ours, so it runs behind it.
+std::atomic<bool> flushing{false};
+std::atomic<bool> exiting{false};
+
+TEST_F(process_with_a_session_DeathTest, ends_when_nobody_is_in_cupti_any_more) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        std::atexit([] { std::_Exit(flushing ? 4 : 3); });
+        auto* const leaked = new varve::session{on_standin()};
+        std::atexit([] { exiting = true; });
+        standin::on_entry([](std::string_view function) {
+          if (function == "cuptiActivityFlushAll") {
+            flushing = true;
+            while (!exiting) {
+              std::this_thread::yield();
+            }
+            for (int i = 0; i < 300; ++i) {  // and it takes longer than whoever would not wait
+              std::this_thread::yield();
+            }
+            flushing = false;
+          }
+        });
+        std::thread{[leaked] { static_cast<void>(leaked->snapshot()); }}.detach();
+        while (!flushing) {
+          std::this_thread::yield();
+        }
+        std::exit(5);
+      },
+      testing::ExitedWithCode(3), "");
 }
 
 TEST_F(process_with_a_session_DeathTest, ends_while_threads_launch) {

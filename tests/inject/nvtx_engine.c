@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -144,21 +145,80 @@ static void deep(void) {
   nvtxRangePop();
 }
 
-/* Waits until this process has left a snapshot. */
-static void wait_for_snapshot(void) {
-  char path[4096];
+/* Of this process, with this end. */
+static const char* result_file(const char* suffix) {
+  static char path[4096];
+  const char* folder = getenv("VARVE_RUN_FOLDER");
+  snprintf(path, sizeof path, "%s/%d.0.%s", folder != NULL ? folder : "", (int)getpid(), suffix);
+  return path;
+}
+
+static void wait_for(const char* suffix) {
   struct stat about;
   const struct timespec moment = {0, 1000000};
-  const char* folder = getenv("VARVE_RUN_FOLDER");
-  snprintf(path, sizeof path, "%s/%d.0.snapshot.json", folder != NULL ? folder : "", (int)getpid());
-  while (stat(path, &about) != 0) {
+  while (stat(result_file(suffix), &about) != 0) {
     nanosleep(&moment, NULL);
+  }
+}
+static void wait_for_snapshot(void) { wait_for("snapshot.report.json"); }
+
+/* As a disk that is full. */
+static void allow_files_of(rlim_t bytes) {
+  const struct rlimit limit = {bytes, bytes};
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* In the place of a report. */
+static void write_nonsense(void) {
+  FILE* file = fopen(result_file("report.json"), "w");
+  if (file == NULL || fputs("{\"varve_report\": 1, \"spoilt", file) < 0 || fclose(file) != 0) {
+    abort();
   }
 }
 
 static void crash(void) {
   volatile int* volatile nowhere = NULL;
   *nowhere = 1;
+}
+
+/* Until the stack is full. */
+static int overflow(volatile int depth) {
+  volatile char much[4096];
+  much[0] = (char)depth;
+  return depth < 0 ? 0 : overflow(depth + 1) + much[0];
+}
+
+static void* overflow_on_thread(void* unused) {
+  passes();
+  return overflow(0) == 0 ? unused : NULL;
+}
+
+/* Signal stacks of the engine's own, set before and after its first range, are left alone. Others last as
+ * long as their thread. */
+static void* own_stack(void* after) {
+  static char memory[65536];
+  const stack_t mine = {.ss_sp = memory, .ss_size = sizeof memory};
+  stack_t now;
+  if (after != NULL) {
+    passes();
+  }
+  sigaltstack(&mine, &now);
+  if (after == NULL ? (now.ss_flags & SS_DISABLE) == 0 : (now.ss_flags & SS_DISABLE) != 0) {
+    abort();
+  }
+  passes();
+  sigaltstack(NULL, &now);
+  if (now.ss_sp != mine.ss_sp || now.ss_flags != 0) {
+    abort();
+  }
+  return NULL;
+}
+
+static void on_thread(void* (*what)(void*), void* argument) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, what, argument);
+  pthread_join(thread, NULL);
 }
 
 static void handler(int signal) {
@@ -204,6 +264,44 @@ static void initialise_driver(void) {
   }
 }
 
+/* What a library of NVTX 1 does: its table has the oldest functions alone, and says nothing of its version.
+ */
+static NvtxFunctionPointer old_push;
+static NvtxFunctionPointer old_pop;
+static NvtxFunctionPointer* old_functions[NVTX_CBID_CORE_RangePop + 1];
+
+static int NVTX_API old_table_of(NvtxCallbackModule module, NvtxFunctionTable* table, unsigned int* size) {
+  if (module != NVTX_CB_MODULE_CORE) {
+    return 0;
+  }
+  old_functions[NVTX_CBID_CORE_RangePushA] = &old_push;
+  old_functions[NVTX_CBID_CORE_RangePop] = &old_pop;
+  *table = old_functions;
+  *size = NVTX_CBID_CORE_RangePop + 1;
+  return 1;
+}
+
+static const void* NVTX_API old_exports(uint32_t id) {
+  static const NvtxExportTableCallbacks callbacks = {sizeof(NvtxExportTableCallbacks), old_table_of};
+  return id == NVTX_ETID_CALLBACKS ? &callbacks : NULL;
+}
+
+static void old_nvtx(void) {
+  const char* path = getenv("NVTX_INJECTION64_PATH");
+  void* library = dlopen(path != NULL ? path : "", RTLD_NOW);
+  NvtxInitializeInjectionNvtxFunc_t initialise = NULL;
+  if (library != NULL) {
+    *(void**)&initialise = dlsym(library, "InitializeInjectionNvtx");
+  }
+  if (initialise == NULL || initialise(old_exports) != 1 || old_push == NULL || old_pop == NULL) {
+    abort();
+  }
+  ((int(NVTX_API*)(const char*))old_push)("prefill");
+  ((int(NVTX_API*)(const char*))old_push)("layer_0");
+  ((int(NVTX_API*)(void))old_pop)();
+  ((int(NVTX_API*)(void))old_pop)();
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "handled") == 0) {
@@ -222,6 +320,8 @@ int main(int argc, char** argv) {
     threads();
   } else if (strcmp(what, "deep") == 0) {
     deep();
+  } else if (strcmp(what, "old") == 0) {
+    old_nvtx();
   } else if (strcmp(what, "driver") == 0) {
     initialise_driver();
     passes();
@@ -231,12 +331,21 @@ int main(int argc, char** argv) {
     fork_child();
   } else if (strcmp(what, "fork-quiet") == 0) {
     fork_quiet();
+  } else if (strcmp(what, "overflow-thread") == 0) {
+    on_thread(overflow_on_thread, NULL);
+  } else if (strcmp(what, "own-stack") == 0) {
+    for (int i = 0; i < 3; ++i) {
+      on_thread(own_stack, NULL);
+      on_thread(own_stack, argv);
+    }
   } else if (strcmp(what, "nothing") == 0) {
     return 5;
   } else {
     passes();
     if (strcmp(what, "segv") == 0 || strcmp(what, "handled") == 0) {
       crash();
+    } else if (strcmp(what, "overflow") == 0) {
+      return overflow(0);
     } else if (strcmp(what, "abort") == 0) {
       abort();
     } else if (strcmp(what, "term") == 0 || strcmp(what, "ignored") == 0) {
@@ -251,6 +360,20 @@ int main(int argc, char** argv) {
     } else if (strcmp(what, "kill") == 0) {
       wait_for_snapshot();
       kill(getpid(), SIGKILL);
+    } else if (strcmp(what, "spoil") == 0) {
+      write_nonsense();
+      kill(getpid(), SIGKILL);
+    } else if (strcmp(what, "trace-alone") == 0) {
+      wait_for("snapshot.trace.json"); /* which comes after the report */
+      unlink(result_file("snapshot.report.json"));
+      kill(getpid(), SIGKILL);
+    } else if (strcmp(what, "full") == 0) {
+      allow_files_of(16);
+    } else if (strcmp(what, "full-late") == 0) {
+      wait_for_snapshot();
+      allow_files_of(16);
+      nvtxRangePushA("late");
+      nvtxRangePop();
     } else if (strcmp(what, "_exit") == 0) {
       _exit(7);
     } else if (strcmp(what, "quick_exit") == 0) {

@@ -9,11 +9,8 @@
 #include <sys/stat.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <map>
 
-#include "cli/process.hpp"
+#include "inject/run_fixture.hpp"
 
 namespace {
 
@@ -26,76 +23,18 @@ using testing::Pair;
 using testing::SizeIs;
 using testing::StartsWith;
 using testing_support::content_of;
-using testing_support::folder;
 using testing_support::outcome;
-using testing_support::surroundings;
+using varve_test::calls;
+using varve_test::calls_of;
+using varve_test::lost;
 
-using calls = std::map<std::string, std::int64_t>;
-
-class run : public testing::Test {
+class run : public varve_test::over_run {
  protected:
-  /// varve run OPTIONS --json … -- COMMAND
-  outcome run_command(const std::vector<std::string>& command, const std::vector<std::string>& options = {},
-                      std::vector<std::string> variables = {}) {
-    std::vector<std::string> words{"run", "--json", json};
-    words.insert(words.end(), options.begin(), options.end());
-    words.emplace_back("--");
-    words.insert(words.end(), command.begin(), command.end());
-    surroundings around;
-    around.variables = std::move(variables);
-    around.variables.push_back("TMPDIR=" + scratch);
-    return testing_support::run(words, around);
-  }
   outcome run_engine(const std::string& what, const std::vector<std::string>& options = {},
                      std::vector<std::string> variables = {}) {
     return run_command({VARVE_NVTX_ENGINE, what}, options, std::move(variables));
   }
-
-  /// One a process, in the order of the tables.
-  std::vector<varve::report> reports() {
-    std::vector<varve::report> out;
-    std::ifstream lines{json};
-    for (std::string line; std::getline(lines, line);) {
-      out.push_back(varve::read_report(files.write("line.json", line)));
-    }
-    return out;
-  }
-  varve::report report() {
-    const std::vector<varve::report> all = reports();
-    EXPECT_THAT(all, SizeIs(1));
-    return all.empty() ? varve::report{} : all[0];
-  }
-
-  static std::string make_folder(const std::string& path) {
-    std::filesystem::create_directory(path);
-    return path;
-  }
-
-  folder files;
-  std::string json = files.path("report.json");
-  std::string scratch = make_folder(files.path("scratch"));
-
-  void TearDown() override { EXPECT_TRUE(std::filesystem::is_empty(scratch)) << "something was left behind"; }
 };
-
-/// "decode: layer 1" and how often it was called, of all rows.
-calls calls_of(const varve::report& r) {
-  calls out;
-  for (const varve::row& row : r.layers) {
-    if (!row.path.empty()) {
-      out[row.phase + ": " + row.path] += row.inclusive.calls;
-    }
-  }
-  return out;
-}
-
-std::uint64_t lost(const varve::report& r, const std::string& part) {
-  std::uint64_t sum = 0;
-  for (const varve::loss& l : r.quality.losses) {
-    sum += l.what.find(part) != std::string::npos ? l.count : 0;
-  }
-  return sum;
-}
 
 /// What `passes` of the engine does.
 const calls two_passes{
@@ -166,6 +105,16 @@ TEST_F(run, follows_the_rules_that_it_is_given) {
   EXPECT_EQ(calls_of(report()), (calls{{"embed: block 1", 1}, {"decode: block 1", 1}}));
 }
 
+// The engine's own pass of 4 tokens, and no other batch.
+TEST_F(run, analyses_as_it_is_asked) {
+  EXPECT_EQ(run_engine("names", {"--by-batch", "--steady", "--unprofiled-wall", "20ms"}).code, 0);
+  const varve::report r = report();
+  ASSERT_THAT(r.phases, SizeIs(1));
+  EXPECT_NE(r.phases[0].batch, "");
+  EXPECT_TRUE(r.quality.steady);
+  EXPECT_EQ(r.unprofiled_wall, 20'000'000);
+}
+
 TEST_F(run, writes_the_table_to_a_file) {
   const std::string table = files.path("table.txt");
   const outcome o = run_engine("passes", {"--output", table, "--by", "label"});
@@ -179,13 +128,16 @@ TEST_F(run, writes_the_table_to_a_file) {
 TEST_F(run, writes_a_trace_of_each_process_that_varve_reads) {
   const std::string trace = files.path("trace.json");
   EXPECT_EQ(run_engine("fork", {"--trace", trace}).code, 0);
-  const std::vector<varve::report> both = reports();
+  std::vector<varve::report> both = reports();
   ASSERT_THAT(both, SizeIs(2));
-  EXPECT_EQ(calls_of(varve::analyze(varve::read_pytorch(trace))), calls_of(both[0]));
   const std::size_t number = both[1].source.find_first_of("0123456789");  // "nvtx_engine (process 12)"
   const std::string childs =
       files.path("trace." + std::to_string(std::stoi(both[1].source.substr(number))) + ".json");
-  EXPECT_EQ(calls_of(varve::analyze(varve::read_pytorch(childs))), (calls{{"(trace): child", 1}}));
+  EXPECT_EQ(calls_of(both[1]), (calls{{"(trace): child", 1}}));
+  for (const auto& [file, r] : {std::pair{trace, &both[0]}, {childs, &both[1]}}) {
+    r->source = "session";  // before the tool named the process
+    EXPECT_EQ(to_json(varve::analyze(varve::read_pytorch(file))), to_json(*r));
+  }
   struct stat about {};
   ASSERT_EQ(::stat(childs.c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777U, 0600U);
@@ -219,11 +171,70 @@ TEST_F(run, needs_an_engine_after_two_dashes) {
   EXPECT_THAT(testing_support::run({"run", "--help"}).out, HasSubstr("varve run [OPTIONS] -- ENGINE"));
 }
 
-TEST_F(run, tells_a_report_that_cannot_be_written) {
-  const outcome o = run_engine("passes", {"--output", files.path("nowhere/table.txt")});
+TEST_F(run, keeps_what_was_recorded_where_a_report_cannot_be_written) {
+  const std::string nowhere = files.path("nowhere/file");
+  const auto check = [&](const outcome& o) {
+    EXPECT_EQ(o.code, 3);
+    EXPECT_THAT(o.err, HasSubstr("nowhere/file: cannot be written"));
+    const auto kept = take_kept();
+    ASSERT_THAT(kept, SizeIs(1));
+    EXPECT_THAT(o.err, HasSubstr(kept.begin()->first + " is kept\n"));
+    EXPECT_EQ(calls_of(varve::read_report(files.write("kept.json", kept.begin()->second))), two_passes);
+  };
+  check(run_engine("passes", {"--output", nowhere}));
+  json = nowhere;
+  check(run_engine("passes"));
+  EXPECT_EQ(run_engine("quick_exit").code, 8);  // the engine's
+  EXPECT_THAT(take_kept(), SizeIs(1));
+}
+
+TEST_F(run, keeps_a_trace_that_cannot_be_written_where_it_shall_be) {
+  const outcome o = run_engine("passes", {"--trace", files.path("nowhere/trace.json")});
   EXPECT_EQ(o.code, 3);
-  EXPECT_THAT(o.err, HasSubstr("nowhere/table.txt: cannot be written"));
-  EXPECT_EQ(run_engine("_exit", {"--output", files.path("nowhere/table.txt")}).code, 7);  // the engine's
+  EXPECT_THAT(o.err, HasSubstr("nowhere/trace.json: cannot be written"));
+  EXPECT_EQ(calls_of(report()), two_passes);
+  const auto kept = take_kept();
+  ASSERT_THAT(kept, SizeIs(1));
+  EXPECT_THAT(o.err, HasSubstr(kept.begin()->first + " is kept\n"));
+  EXPECT_EQ(calls_of(varve::analyze(varve::read_pytorch(files.write("kept.json", kept.begin()->second)))),
+            two_passes);
+}
+
+// The engine writes over its own report, and is killed.
+TEST_F(run, keeps_a_report_that_cannot_be_read) {
+  const outcome o = run_engine("spoil");
+  EXPECT_EQ(o.code, 128 + SIGKILL);
+  EXPECT_THAT(reports(), IsEmpty());
+  const auto kept = take_kept();
+  ASSERT_THAT(kept, SizeIs(1));
+  EXPECT_EQ(kept.begin()->second, "{\"varve_report\": 1, \"spoilt");
+  EXPECT_THAT(o.err, HasSubstr(kept.begin()->first + " is kept\n"));
+}
+
+// As processes leave it that have no memory for a report.
+TEST_F(run, analyses_a_trace_that_came_without_a_report) {
+  const outcome o = run_engine(
+      "trace-alone", {"--snapshots", "10ms", "--trace", files.path("trace.json"), "--unprofiled-wall", "1s"});
+  EXPECT_EQ(o.code, 128 + SIGKILL);
+  EXPECT_EQ(calls_of(report()), two_passes);
+  EXPECT_EQ(report().unprofiled_wall, 1'000'000'000);
+  EXPECT_THAT(o.err, Not(HasSubstr("could not")));
+}
+
+// It may write files of 16 bytes at most: the name of a program, and no report.
+TEST_F(run, says_that_an_engine_could_not_write) {
+  const outcome o = run_engine("full");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_THAT(o.err, AllOf(HasSubstr(".0.report.json: cannot be written: File too large\n"),
+                           HasSubstr(") could not write what it recorded\n")));
+  EXPECT_THAT(reports(), IsEmpty());
+}
+
+TEST_F(run, reports_the_last_snapshot_of_an_engine_that_could_not_write_more) {
+  const outcome o = run_engine("full-late", {"--snapshots", "10ms"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_THAT(o.err, HasSubstr("could not write all that it recorded: what it did after its last snapshot"));
+  EXPECT_EQ(calls_of(report()), two_passes);  // and not what came after
 }
 
 TEST_F(run, leaves_another_tool_in_its_place) {
@@ -231,6 +242,12 @@ TEST_F(run, leaves_another_tool_in_its_place) {
   EXPECT_EQ(o.out, "the engine's output\n");
   EXPECT_THAT(o.err, AllOf(HasSubstr("NVTX_INJECTION64_PATH is set to /somewhere/libtool.so"),
                            HasSubstr("nothing was recorded"), Not(HasSubstr("CUDA_INJECTION64_PATH"))));
+}
+
+TEST_F(run, serves_the_libraries_of_nvtx_1_and_2) {
+  const outcome o = run_engine("old");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(calls_of(report()), (calls{{"prefill: layer 0", 1}}));
 }
 
 TEST_F(run, starts_with_the_cuda_driver_too) {
@@ -257,11 +274,28 @@ TEST_P(run_that_ends, loses_nothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(somehow, run_that_ends,
-                         testing::Values(ending{"segv", 128 + SIGSEGV}, ending{"abort", 128 + SIGABRT},
-                                         ending{"term", 128 + SIGTERM}, ending{"ignored", 6},
-                                         ending{"alarm", 128 + SIGALRM}, ending{"handled", 9},
-                                         ending{"_exit", 7}, ending{"quick_exit", 8},
+                         testing::Values(ending{"abort", 128 + SIGABRT}, ending{"term", 128 + SIGTERM},
+                                         ending{"ignored", 6}, ending{"alarm", 128 + SIGALRM},
+                                         ending{"handled", 9}, ending{"quick_exit", 8},
                                          ending{"to-parent", 128 + SIGTERM}, ending{"fork-quiet", 0}));
+
+// Sanitizers' runtimes handle faults, set signal stacks and call _exit() themselves.
+#ifndef VARVE_SANITIZED
+INSTANTIATE_TEST_SUITE_P(by_fault, run_that_ends,
+                         testing::Values(ending{"segv", 128 + SIGSEGV}, ending{"overflow", 128 + SIGSEGV},
+                                         ending{"overflow-thread", 128 + SIGSEGV}, ending{"_exit", 7}));
+
+// 3 threads pass twice, each of 3 others once.
+TEST_F(run, leaves_signal_stacks_of_the_engines_own_in_place) {
+  EXPECT_EQ(run_engine("own-stack").code, 0);
+  calls expected;
+  for (const auto& [row, count] : two_passes) {
+    expected[row] = (3 * 2 + 3 * 1) * count;
+  }
+  EXPECT_EQ(calls_of(report()), expected);
+}
+
+#endif
 
 TEST_F(run, tells_what_a_killed_engine_may_have_done_after_its_last_snapshot) {
   const outcome o = run_engine("kill", {"--snapshots", "10ms"});

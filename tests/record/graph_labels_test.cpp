@@ -122,4 +122,17 @@ TEST_F(node_labels, are_forgotten_at_once_where_nobody_reads) {
   EXPECT_EQ(labels.size(), 2U);
 }
 
+TEST_F(node_labels, are_of_no_more_paths_than_there_is_room_for) {
+  constexpr std::uint64_t enough = graph_labels::most_steps + 10;
+  for (std::uint64_t i = 0; i < enough; ++i) {
+    const varve::layer layer{"layer", static_cast<std::int32_t>(i)};
+    labels.capture(i + 1, *varve::record::this_log);
+  }
+  EXPECT_EQ(label(1, 0), "layer 0");
+  EXPECT_EQ(label(enough, 0), "");
+  for (std::uint64_t i = 0; i < enough; ++i) {
+    labels.destroy(i + 1, false);
+  }
+}
+
 }  // namespace

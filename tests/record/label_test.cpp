@@ -50,4 +50,16 @@ TEST(label, takes_nullptr_for_an_empty_name) {
   EXPECT_STREQ(varve::label::parse(nullptr).c_str(), "");
 }
 
+TEST(label, of_more_names_than_there_is_room_for_share_one) {
+  const auto in_a_process_of_its_own = [] {
+    for (int i = 0; i < 300'000; ++i) {
+      varve_label(("name" + std::to_string(i)).c_str(), 0);
+    }
+    const bool right = std::string_view{varve_label("name7", 0).name} == "name7" &&
+                       std::string_view{varve_label("name299999", 3).name} == "(further names)";
+    std::_Exit(right ? 0 : 1);
+  };
+  EXPECT_EXIT(in_a_process_of_its_own(), testing::ExitedWithCode(0), "");
+}
+
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "support/ranges.hpp"
 
@@ -136,6 +137,71 @@ TEST_F(store_test, leaves_activities_that_ran_after_its_time_for_later_and_keeps
   }
   EXPECT_EQ(copy(until).activities.size(), 2U);
   EXPECT_EQ(copy(now()).activities.size(), 3U);
+}
+
+/// A call with one inside it that has an id of its own.
+void nested_call(thread_log& log, std::uint32_t outer, std::uint32_t inner) {
+  const slot call = make_slot(event::call_begin, now(), call_payload(varve::call_kind::launch, outer));
+  ASSERT_TRUE(log.append(&call, 1, 1));
+  log.append_alias(inner, outer);
+  log.append_kept(make_slot(event::call_end, now(), outer));
+}
+
+/// What a source hands over: work with these correlations.
+varve::trace work_of(const std::vector<std::uint32_t>& correlations) {
+  varve::trace batch;
+  batch.strings.intern("gemm");
+  for (const std::uint32_t c : correlations) {
+    varve::activity a;
+    a.begin = 1;
+    a.end = 2;
+    a.name = 0;
+    a.correlation = c;
+    a.stream = batch.intern_stream({});
+    batch.add_activity(a);
+  }
+  return batch;
+}
+
+TEST_F(store_test, work_finds_the_outer_call_whether_it_comes_before_or_after_it) {
+  varve::trace early = work_of({11, 21});
+  records->take_over(early);
+  nested_call(log(), 10, 11);
+  nested_call(log(), 20, 21);
+  records->drain(now());
+  varve::trace late = work_of({21, 10});
+  records->take_over(late);
+  EXPECT_THAT(copy(now()).activities.correlation, ElementsAre(10U, 20U, 20U, 10U));
+  records->retire();
+  records->retire();  // forgets the ids
+  EXPECT_THAT(copy(now()).activities.correlation, ElementsAre(10U, 20U, 20U, 10U));
+}
+
+TEST_F(store_test, ids_of_inner_calls_give_their_memory_back) {
+  nested_call(log(), 10, 11);
+  records->drain(now());
+  EXPECT_EQ(records->size().used, bytes_of_call + alias_table::bytes_of_page);
+  records->retire();
+  records->retire();
+  EXPECT_EQ(records->size().used, bytes_of_call);
+}
+
+// 28 bytes are a call's; a page of ids needs more than the rest.
+TEST_F(store_test, what_is_not_kept_is_counted_by_its_kind_once) {
+  records.emplace(++current_epoch, now(), bytes_of_call + 100);
+  nested_call(log(), 10, 11);
+  nested_call(log(), 20, 21);  // its id is not looked for
+  end(begin("layer"));
+  records->drain(now());
+  varve::trace batch = work_of({10, 11, 20});
+  records->take_over(batch);
+  const varve::trace t = copy(now());
+  EXPECT_EQ(t.calls.size(), 1U);
+  EXPECT_EQ(varve_test::lost(t, "calls not kept"), 1U);
+  EXPECT_EQ(varve_test::lost(t, "calls' ids not kept"), 1U);
+  EXPECT_EQ(varve_test::lost(t, "ranges not kept"), 1U);
+  EXPECT_EQ(varve_test::lost(t, "activities not kept"), 3U);
+  EXPECT_EQ(varve_test::lost(t, "trace memory full"), 6U);
 }
 
 }  // namespace

@@ -15,13 +15,15 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "soak/memory.hpp"
+
 namespace {
 
+using soak::memory;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
@@ -66,16 +68,6 @@ void engine() {
     kernels += layers * (passes_a_graph + replays);
   }
   standin::destroy_stream(s);
-}
-
-double memory(const std::string& what) {
-  std::ifstream status{"/proc/self/status"};
-  for (std::string line; std::getline(status, line);) {
-    if (line.compare(0, what.size(), what) == 0) {
-      return std::strtod(line.c_str() + what.size(), nullptr) * 1024;
-    }
-  }
-  return 0;
 }
 
 /// What went wrong; empty when nothing did.

@@ -411,14 +411,20 @@ TEST_F(event_span_source, does_nothing_unless_it_was_started) {
   source.poll();
   source.stop();
   EXPECT_EQ(calls(), 0U);
+}
+
+TEST_F(event_span_source, does_nothing_in_a_child_forked_while_the_driver_was_in_use) {
+  event_spans source{simulated()};
   source.start();
+  source.before_fork();
   source.leave_to_parent();
+  const std::size_t before = calls();
   pass(source, 1, 1'000);
   source.stop();
   source.start();
   EXPECT_FALSE(source.running());
   EXPECT_THAT(spans(source), IsEmpty());
-  EXPECT_EQ(calls(), 0U);
+  EXPECT_EQ(calls(), before);
 }
 
 // A driver that is loaded and not initialised, as varve itself loads it: nothing to wait for.

@@ -153,6 +153,28 @@ void call_back(callback_domain domain, std::uint32_t id, std::size_t pairs) {
   }
 }
 
+void call_back_nested(std::uint32_t runtime_id, std::uint32_t driver_id, std::size_t times) {
+  layer outer = make_layer(callback_domain::runtime_api, runtime_id, {}, 0);
+  layer inner = make_layer(callback_domain::driver_api, driver_id, {}, 0);
+  int result = 0;
+  for (layer* l : {&outer, &inner}) {
+    l->data.correlation_data = &l->correlation_data;
+    l->data.function_return_value = &result;
+  }
+  const auto call = [](layer& l, cupti::callback_site site) {
+    l.data.site = site;
+    emit(l.domain, l.id, &l.data);
+  };
+  for (std::size_t i = 0; i < times; ++i) {
+    outer.data.correlation_id = next_correlation();
+    inner.data.correlation_id = next_correlation();
+    call(outer, cupti::callback_site::enter);
+    call(inner, cupti::callback_site::enter);
+    call(inner, cupti::callback_site::exit);
+    call(outer, cupti::callback_site::exit);
+  }
+}
+
 bool choose_kind(operation& op) {
   if (op.kind == record_kind::concurrent_kernel) {
     const record_kind kind = wanted_kernels();

@@ -159,6 +159,8 @@ STANDIN_EXPORT done any_call(std::uint32_t runtime_id, std::uint32_t driver_id, 
 
 /// For benchmarks: so many bare pairs of callbacks, entering and leaving, and nothing else; ids count on.
 STANDIN_EXPORT void call_back(cupti::callback_domain domain, std::uint32_t id, std::size_t pairs);
+/// The same of a driver's call inside a runtime's, which have an id each.
+STANDIN_EXPORT void call_back_nested(std::uint32_t runtime_id, std::uint32_t driver_id, std::size_t times);
 
 // ---- graphs --------------------------------------------------------------------------------------------
 

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "standin_cupti/buffers_state.hpp"
 #include "standin_cupti/entry.hpp"
-
-#include <unistd.h>
+#include "standin_cupti/streams.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +14,6 @@ using cupti::result;
 using buffer_list = std::list<std::unique_ptr<client_buffer>>;
 
 thread_local bool in_completion = false;
-const ::pid_t loaded_in = ::getpid();
 
 // Records keep their bytes and change places.
 void shuffle_records(client_buffer& buffer, std::mt19937& random) {
@@ -164,8 +162,8 @@ void deliver_retired(buffer_state& all) {
 
 result flush(bool forced) {
   buffer_state& all = buffers();
-  if (::getpid() != loaded_in) {
-    misuse("flushing in a forked child: CUPTI hangs");
+  if (is_forked_child()) {
+    misuse("flushing in a child forked while CUDA was in use: CUPTI hangs");
     return result::unknown;
   }
   if (in_completion) {

@@ -78,17 +78,21 @@ void begin_capture(stream s, const call& how) {
 }
 
 void begin_capture_to(stream s, graph g, const call& how) {
-  perform({runtime::stream_begin_capture_to_graph, driver::stream_begin_capture_to_graph, s.device}, how,
-          [&](call_frame&) { set_capturing(s, g.handle); });
+  const params::of_stream params{s.handle};
+  perform({runtime::stream_begin_capture_to_graph, driver::stream_begin_capture_to_graph, s.device, &params,
+           &params},
+          how, [&](call_frame&) { set_capturing(s, g.handle); });
 }
 
 graph end_capture(stream s, const call& how) {
   graph captured;
-  perform({runtime::stream_end_capture, driver::stream_end_capture, s.device}, how, [&](call_frame& frame) {
-    captured.handle = capturing(s);
-    frame.result = captured.handle == nullptr ? error_invalid_value : 0;
-    end_capturing(captured.handle);
-  });
+  const params::of_stream params{s.handle};
+  perform({runtime::stream_end_capture, driver::stream_end_capture, s.device, &params, &params}, how,
+          [&](call_frame& frame) {
+            captured.handle = capturing(s);
+            frame.result = captured.handle == nullptr ? error_invalid_value : 0;
+            end_capturing(captured.handle);
+          });
   return captured;
 }
 

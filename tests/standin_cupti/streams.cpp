@@ -7,6 +7,8 @@
 #include "standin_cupti/entry.hpp"
 #include "standin_cupti/names.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -33,6 +35,7 @@ struct stream_state {
       streams;  ///< by device: each has a null stream
   std::uintptr_t made = 0;
   std::atomic<std::uint32_t> devices{0};  ///< 0: CUDA is not initialised
+  std::atomic<::pid_t> initialised_in{0};
 };
 
 stream_state& state() {
@@ -97,6 +100,7 @@ void initialise(std::uint32_t devices) {
   if (!state().devices.compare_exchange_strong(none, devices)) {
     return;
   }
+  state().initialised_in = ::getpid();
   emit(cupti::resource_event::cu_init_finished, nullptr);
   for (std::uint32_t device = 0; device < devices; ++device) {
     const cupti::resource_data data{context_handle_of(device), nullptr, nullptr};
@@ -126,6 +130,8 @@ void destroy_stream(stream s) {
     state().streams.erase({s.device, s.handle});
   });
 }
+
+bool is_forked_child() { return state().devices != 0 && state().initialised_in != ::getpid(); }
 
 void reset_streams() {
   const std::lock_guard lock{state().mutex};

@@ -20,6 +20,9 @@ cupti::graph_handle capturing(stream s);  ///< null: it doesn't
 void set_capturing(stream s, cupti::graph_handle g);
 void end_capturing(cupti::graph_handle g);  ///< on every stream that joined
 
+/// Of the process that initialised CUDA.
+bool is_forked_child();
+
 void reset_streams();
 
 }  // namespace standin

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <new>
 
 namespace varve {
 inline namespace v0 {
@@ -16,23 +15,6 @@ namespace {
 constexpr std::size_t step = std::size_t{4} << 20U;  // bytes between two calls of progress
 
 }  // namespace
-
-void buffer::reserve(std::size_t capacity) {
-  if (capacity <= capacity_ && bytes_ != nullptr) {
-    return;
-  }
-  if (capacity > std::numeric_limits<std::size_t>::max() - padding) {
-    throw std::bad_alloc{};
-  }
-  // realloc moves large blocks by remapping their pages, and does not touch pages that are never filled.
-  void* moved = std::realloc(bytes_.get(), capacity + padding);
-  if (moved == nullptr) {
-    throw std::bad_alloc{};
-  }
-  static_cast<void>(bytes_.release());
-  bytes_.reset(static_cast<char*>(moved));
-  capacity_ = capacity;
-}
 
 content read(const std::string& path, const read_options& options, const manner& how) {
   stream in{path};

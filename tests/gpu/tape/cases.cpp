@@ -121,24 +121,24 @@ void record_external_ids(recorder& r) {
 std::vector<tape_case> cases() {
   std::vector<tape_case> out;
   const auto add_scenario = [&out](const varve_gpu::scenario& s, const std::string& suffix,
-                                   const recorder_options& options) {
+                                   const listener_options& options) {
     out.push_back({s.name + suffix, [&s](recorder& r) { record_scenario(r, s); }, options, s});
   };
   for (const varve_gpu::scenario& s : varve_gpu::scenarios()) {
     add_scenario(s, "", {});
   }
 
-  recorder_options whole_graphs;
+  listener_options whole_graphs;
   whole_graphs.kinds.push_back(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   for (const char* name : {"graph_capture", "graph_child", "graph_update"}) {
     add_scenario(scenario_named(name), "_whole", whole_graphs);
   }
-  recorder_options small_buffers;
+  listener_options small_buffers;
   small_buffers.buffer_size = 1024;
   add_scenario(scenario_named("graph_capture"), "_small_buffers", small_buffers);
   add_scenario(scenario_named("threads"), "_small_buffers", small_buffers);
 
-  recorder_options with_calls;
+  listener_options with_calls;
   for (const CUpti_ActivityKind kind :
        {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION}) {
     with_calls.kinds.push_back(kind);

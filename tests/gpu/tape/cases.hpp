@@ -14,7 +14,7 @@ namespace varve_tape {
 struct tape_case {
   std::string name;
   std::function<void(recorder&)> record;  ///< starts and stops the recorder itself
-  recorder_options options;
+  listener_options options;
   varve_gpu::scenario needs;  ///< what of the machine
 };
 

@@ -20,17 +20,16 @@ void each_field(Line& line, Field&& field) {
   if constexpr (is<Line, header>) {
     field("version", line.version);
     field("name", line.name);
-    field("by_hand", line.by_hand);
+    field("origin", line.origin);
     field("cupti", line.cupti);
     field("driver", line.driver);
     field("runtime", line.runtime);
     field("device", line.device);
     field("capability", line.capability);
   } else if constexpr (is<Line, call>) {
-    field("enter", line.enter);
-    field("domain", line.domain);
-    field("cbid", line.cbid);
-    field("name", line.name);
+    field("runtime", line.runtime);
+    field("driver", line.driver);
+    field("id", line.id);
     field("symbol", line.symbol);
     field("correlation", line.correlation);
     field("context", line.context);
@@ -38,12 +37,12 @@ void each_field(Line& line, Field&& field) {
     field("result", line.result);
     field("params", line.params);
   } else if constexpr (is<Line, resource>) {
-    field("cbid", line.cbid);
+    field("event", line.event);
+    field("null", line.null);
     field("context", line.context);
     field("context_id", line.context_id);
     field("stream", line.stream);
     field("stream_id", line.stream_id);
-    field("graph_data", line.graph_data);
     field("graph", line.graph);
     field("graph_id", line.graph_id);
     field("original_graph", line.original_graph);
@@ -52,13 +51,15 @@ void each_field(Line& line, Field&& field) {
     field("node_id", line.node_id);
     field("original_node", line.original_node);
     field("original_node_id", line.original_node_id);
-    field("node_type", line.node_type);
+    field("type", line.type);
     field("dependency", line.dependency);
     field("exec", line.exec);
     field("exec_id", line.exec_id);
   } else if constexpr (is<Line, request>) {
+    field("buffer", line.buffer);
     field("size", line.size);
   } else if constexpr (is<Line, buffer>) {
+    field("buffer", line.buffer);
     field("context", line.context);
     field("stream", line.stream);
     field("size", line.size);
@@ -70,26 +71,48 @@ void each_field(Line& line, Field&& field) {
     field("name", line.name);
     field("name_at", line.name_at);
     field("data", line.data);
+    field("begin", line.begin);
+    field("end", line.end);
+    field("device", line.device);
+    field("context", line.context);
+    field("stream", line.stream);
+    field("correlation", line.correlation);
+    field("node", line.node);
+    field("graph", line.graph);
+    field("direction", line.direction);
+    field("length", line.length);
   } else if constexpr (is<Line, begin>) {
-    field("label", line.label);
+    field("phase", line.phase);
+    field("layer", line.layer);
+    field("op", line.op);
     field("index", line.index);
+  } else if constexpr (is<Line, start>) {
+    field("whole_graphs", line.whole_graphs);
   } else if constexpr (is<Line, step>) {
     field("text", line.text);
   } else if constexpr (is<Line, expect>) {
     field("label", line.label);
-    field("index", line.index);
+    field("kind", line.kind);
+    field("name", line.name);
+    field("in", line.in);
+    field("node", line.node);
+    field("stale", line.stale);
+    field("count", line.count);
+  } else if constexpr (is<Line, loss>) {
+    field("what", line.what);
     field("count", line.count);
   } else {
-    static_assert(is<Line, end>);
+    static_assert(is<Line, end> || is<Line, stop> || is<Line, arm> || is<Line, disarm>);
   }
 }
 
+/// Of a call, that of its entry.
 template <class Line>
 constexpr const char* word_of() {
   if constexpr (is<Line, header>) {
     return "varve-tape";
   } else if constexpr (is<Line, call>) {
-    return "call";
+    return "enter";
   } else if constexpr (is<Line, resource>) {
     return "resource";
   } else if constexpr (is<Line, request>) {
@@ -102,13 +125,25 @@ constexpr const char* word_of() {
     return "begin";
   } else if constexpr (is<Line, end>) {
     return "end";
+  } else if constexpr (is<Line, start>) {
+    return "start";
+  } else if constexpr (is<Line, stop>) {
+    return "stop";
+  } else if constexpr (is<Line, arm>) {
+    return "arm";
+  } else if constexpr (is<Line, disarm>) {
+    return "disarm";
   } else if constexpr (is<Line, step>) {
     return "step";
-  } else {
-    static_assert(is<Line, expect>);
+  } else if constexpr (is<Line, expect>) {
     return "expect";
+  } else {
+    static_assert(is<Line, loss>);
+    return "loss";
   }
 }
+
+inline constexpr const char* leaving = "leave";
 
 }  // namespace varve_tape::detail
 

@@ -31,13 +31,12 @@ void take_graph_data(CUpti_CallbackId id, const CUpti_GraphData& data, resource&
   const auto node = [&] {
     out.node = bits(data.node);
     out.node_id = id_of(data.node, cuptiGetGraphNodeId);
-    out.node_type = data.nodeType;
+    out.type = data.nodeType;
   };
   const auto exec = [&] {
     out.exec = bits(data.graphExec);
     out.exec_id = id_of(data.graphExec, cuptiGetGraphExecId);
   };
-  out.graph_data = true;
   switch (id) {
     case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
     case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING:
@@ -49,7 +48,7 @@ void take_graph_data(CUpti_CallbackId id, const CUpti_GraphData& data, resource&
       return;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING:
       graph();
-      out.node_type = data.nodeType;
+      out.type = data.nodeType;
       return;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
     case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
@@ -79,14 +78,9 @@ void take_graph_data(CUpti_CallbackId id, const CUpti_GraphData& data, resource&
       out.node = bits(data.node);
       out.original_graph = bits(data.originalGraph);
       out.original_node = bits(data.originalNode);
-      out.node_type = data.nodeType;
+      out.type = data.nodeType;
       out.exec = bits(data.graphExec);
   }
-}
-
-bool is_of_graph(CUpti_CallbackId id) {
-  return (id >= CUPTI_CBID_RESOURCE_GRAPH_CREATED && id <= CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED) ||
-         id == 22 || id == 23;  // GRAPH_NODE_UPDATED, GRAPH_NODE_SET_PARAMS, which headers have from 13.0
 }
 
 bool is_of_stream(CUpti_CallbackId id) {
@@ -99,12 +93,13 @@ void ask_for_ids(bool ask) { asking = ask; }
 
 resource resource_of(CUpti_CallbackId id, const CUpti_ResourceData* data) {
   resource out;
-  out.cbid = id;
+  out.event = id;
+  out.null = data == nullptr || (out.of_graph() && data->resourceDescriptor == nullptr);
   if (data == nullptr) {
     return out;
   }
-  if (is_of_graph(id)) {
-    if (data->resourceDescriptor != nullptr) {
+  if (out.of_graph()) {
+    if (!out.null) {
       take_graph_data(id, *static_cast<const CUpti_GraphData*>(data->resourceDescriptor), out);
     }
     return out;

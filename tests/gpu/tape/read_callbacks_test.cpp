@@ -80,9 +80,9 @@ TEST(tape_recorder, keeps_what_cannot_be_walked_over) {
 }
 
 TEST(tape_recorder, survives_callbacks_without_data) {
-  EXPECT_EQ(varve_tape::resource_of(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, nullptr).cbid, 5U);
+  EXPECT_EQ(varve_tape::resource_of(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, nullptr).event, 5U);
   const CUpti_ResourceData empty{};
-  EXPECT_FALSE(varve_tape::resource_of(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &empty).graph_data);
+  EXPECT_TRUE(varve_tape::resource_of(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &empty).null);
 }
 
 TEST(tape_recorder, takes_the_members_that_a_graph_callback_fills) {
@@ -96,12 +96,12 @@ TEST(tape_recorder, takes_the_members_that_a_graph_callback_fills) {
   CUpti_ResourceData data{};
   data.resourceDescriptor = &graph;
   const varve_tape::resource cloned = varve_tape::resource_of(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
-  EXPECT_TRUE(cloned.graph_data);
+  EXPECT_FALSE(cloned.null);
   EXPECT_EQ(cloned.graph, 0x10U);
   EXPECT_EQ(cloned.node, 0x20U);
   EXPECT_EQ(cloned.original_node, 0x30U);
   EXPECT_EQ(cloned.exec, 0U);  // not its member
-  EXPECT_EQ(cloned.node_type, 1U);
+  EXPECT_EQ(cloned.type, 1U);
   const varve_tape::resource made = varve_tape::resource_of(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &data);
   EXPECT_EQ(made.exec, 0x40U);
   EXPECT_EQ(made.node, 0U);

@@ -19,20 +19,22 @@ using testing::ThrowsMessage;
 
 /// One launch in layer 3 and its kernel, made up: 16 bytes of a record whose name is at byte 8.
 const std::string launch =
-    R"(varve-tape version=1 name=one_launch by_hand=1 cupti=130001 device=NVIDIA%20H200 capability=90
-begin at=100 thread=0 label=layer index=3
-call at=110 thread=0 enter=1 domain=runtime cbid=211 name=cudaLaunchKernel_v7000 symbol=_Z5saxpyv correlation=7 context=1 data=5
-request at=111 thread=0 size=32
-call at=120 thread=0 domain=runtime cbid=211 name=cudaLaunchKernel_v7000 correlation=7 context=1 data=5 result=-1 params=00ff
-end at=130 thread=0
-resource at=140 thread=1 cbid=20 graph_data=1 graph=4096 graph_id=2 node=18446744073709551615 node_id=8589934593
-buffer at=150 thread=1 context=1 size=24 walked=12
-record kind=10 name=_Z5saxpyv name_at=8 data=0a000000000000001122334455667788
+    R"(varve-tape version=1 name=one_launch origin=belief cupti=130001 device=NVIDIA%20H200 capability=90
+begin at=100 layer=layer index=3
+enter at=110 runtime=cudaLaunchKernel_v7000 id=211 symbol=_Z5saxpyv correlation=7 context=1 data=5
+request at=111 buffer=1 size=32
+leave at=120 runtime=cudaLaunchKernel_v7000 id=211 correlation=7 context=1 data=5 result=-1 params=00ff
+end at=130
+resource at=140 thread=1 event=node_cloned graph=4096 graph_id=2 node=18446744073709551615 node_id=8589934593 type=memset
+buffer at=150 thread=1 buffer=1 context=1 size=24 walked=12
+record kind=kernel name=_Z5saxpyv name_at=8 data=0a000000000000001122334455667788
 record offset=16 data=ffffffffffffffff
-expect at=160 thread=0 label=layer index=3 count=1
-step at=170 thread=0 text=100%25%0adone
+expect at=160 label=layer:3 count=1
+step at=170 text=100%25%0adone
 finish left_out=12
 )";
+
+const std::string first = "varve-tape version=1 origin=recorded\n";
 
 template <class What>
 const What& event_of(const varve_tape::tape& t, std::size_t i) {
@@ -42,7 +44,7 @@ const What& event_of(const varve_tape::tape& t, std::size_t i) {
 TEST(tape, holds_what_its_lines_say) {
   const varve_tape::tape t = varve_tape::parse(launch);
   EXPECT_EQ(t.head.name, "one_launch");
-  EXPECT_TRUE(t.head.by_hand);
+  EXPECT_TRUE(t.by_hand());
   EXPECT_EQ(t.head.cupti, 130001U);
   EXPECT_EQ(t.head.device, "NVIDIA H200");
   ASSERT_THAT(t.events, SizeIs(9));  // 13 lines without the first, the last and two records
@@ -54,6 +56,8 @@ TEST(tape, holds_what_its_lines_say) {
   EXPECT_EQ(event_of<varve_tape::call>(t, 3).result, -1);
   EXPECT_THAT(event_of<varve_tape::call>(t, 3).params, ElementsAre(std::byte{0}, std::byte{255}));
   EXPECT_EQ(t.events[5].thread, 1U);
+  EXPECT_EQ(event_of<varve_tape::resource>(t, 5).event, 20U);
+  EXPECT_EQ(event_of<varve_tape::resource>(t, 5).type, 2U);
   EXPECT_EQ(event_of<varve_tape::resource>(t, 5).node, UINT64_MAX);
   EXPECT_EQ(event_of<varve_tape::resource>(t, 5).node_id, (std::uint64_t{2} << 32U) + 1);
   EXPECT_EQ(event_of<varve_tape::expect>(t, 7).count, 1U);
@@ -76,7 +80,7 @@ TEST(tape, gives_a_buffer_whose_names_can_be_followed) {
 }
 
 TEST(tape, may_end_early_and_says_so) {
-  const varve_tape::tape t = varve_tape::parse("varve-tape version=1\nend at=1 thread=2 later=7\n");
+  const varve_tape::tape t = varve_tape::parse(first + "end at=1 thread=2 later=7\n");
   EXPECT_FALSE(t.finished);
   EXPECT_THAT(t.events, SizeIs(1));  // a key that a later version adds is skipped
 }
@@ -84,7 +88,7 @@ TEST(tape, may_end_early_and_says_so) {
 TEST(tape, that_is_damaged_is_refused_with_the_line) {
   const auto error_of = [](const std::string& lines) {
     try {
-      (void)varve_tape::parse("varve-tape version=1\n" + lines);
+      (void)varve_tape::parse(first + lines);
     } catch (const std::runtime_error& error) {
       return std::string{error.what()};
     }
@@ -95,11 +99,16 @@ TEST(tape, that_is_damaged_is_refused_with_the_line) {
   EXPECT_EQ(error_of("end at\n"), "line 2: 'at' is no key=value");
   EXPECT_EQ(error_of("end at=1x\n"), "line 2: '1x' is no number of this field");
   EXPECT_EQ(error_of("end thread=4294967296\n"), "line 2: '4294967296' is no number of this field");
-  EXPECT_EQ(error_of("call enter=2\n"), "line 2: '2' is no number of this field");
-  EXPECT_EQ(error_of("call params=0g\n"), "line 2: '0g' are no two hexadecimal digits");
-  EXPECT_EQ(error_of("call params=abc\n"), "line 2: 'c' are no two hexadecimal digits");
+  EXPECT_EQ(error_of("end thread=64\n"), "line 2: a thread beyond the 64th");
+  EXPECT_EQ(error_of("resource null=2\n"), "line 2: '2' is no number of this field");
+  EXPECT_EQ(error_of("resource event=node_born\n"), "line 2: 'node_born' is no number of this field");
+  EXPECT_EQ(error_of("enter params=0g\n"), "line 2: '0g' are no two hexadecimal digits");
+  EXPECT_EQ(error_of("enter params=abc\n"), "line 2: 'c' are no two hexadecimal digits");
+  EXPECT_EQ(error_of("enter words=1,x\n"), "line 2: 'x' is no number of this field");
+  EXPECT_EQ(error_of("enter correlation=1\n"), "line 2: a call is one of the runtime or of the driver");
+  EXPECT_EQ(error_of("leave\n"), "line 2: leaves a call that was not entered");
   EXPECT_EQ(error_of("step text=5%\n"), "line 2: '' are no two hexadecimal digits");
-  EXPECT_EQ(error_of("record kind=10\n"), "line 2: a record outside a buffer");
+  EXPECT_EQ(error_of("record kind=kernel\n"), "line 2: a record outside a buffer");
   EXPECT_EQ(error_of("buffer size=16777217\n"), "line 2: a buffer of more than 16 MiB");
   EXPECT_EQ(error_of("finish\nend\n"), "line 3: a line after the last");
 
@@ -116,7 +125,36 @@ TEST(tape, of_another_version_or_none_is_refused) {
     EXPECT_THAT([&] { (void)varve_tape::parse(text); },
                 ThrowsMessage<std::runtime_error>(HasSubstr("line 1: no tape of version 1")));
   }
+  EXPECT_THAT([] { (void)varve_tape::parse("varve-tape version=1 origin=hearsay\n"); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("neither 'recorded' nor 'belief'")));
   EXPECT_THAT([] { (void)varve_tape::read("/does/not/exist"); }, Throws<std::runtime_error>());
+}
+
+/// One line for each callback of an API: "enter 7", "leave 7 result 2".
+std::vector<std::string> calls_of(const varve_tape::tape& t) {
+  std::vector<std::string> out;
+  for (const varve_tape::event& e : t.events) {
+    const auto& c = std::get<varve_tape::call>(e.what);
+    out.push_back((c.enter ? "enter " : "leave ") + c.name() + " " + std::to_string(c.correlation) +
+                  (c.result != 0 ? " result " + std::to_string(c.result) : ""));
+  }
+  return out;
+}
+
+TEST(tape, has_short_forms_for_who_writes_by_hand) {
+  const varve_tape::tape t = varve_tape::parse(first + R"(
+# A comment, and a line that is empty.
+call  runtime=cudaA driver=cuA  correlation=7 inner=8 result=2
+enter thread=1 driver=cuB correlation=9 words=1,258
+leave thread=1
+)");
+  EXPECT_THAT(calls_of(t), ElementsAre("enter cudaA 7", "enter cuA 8", "leave cuA 8 result 2",
+                                       "leave cudaA 7 result 2", "enter cuB 9", "leave cuB 9"));
+  // 1 and 258 = 0x102, each in 8 bytes, the lowest first.
+  EXPECT_THAT(event_of<varve_tape::call>(t, 5).params,
+              ElementsAre(std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0},
+                          std::byte{0}, std::byte{0}, std::byte{2}, std::byte{1}, std::byte{0}, std::byte{0},
+                          std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0}));
 }
 
 }  // namespace

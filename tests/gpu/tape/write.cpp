@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "gpu/tape/fields.hpp"
 
@@ -39,16 +41,35 @@ std::string value(const bytes& data) {
 template <class Number>
 requires std::is_arithmetic_v<Number> std::string value(Number number) { return std::to_string(number); }
 
-/// All fields that are not zero or empty.
+template <const auto& Names>
+std::string value(named<Names> number) {
+  return number.name().empty() ? std::to_string(number.number) : std::string{number.name()};
+}
+
+/// All fields that are not as those of a line that says nothing.
 template <class Line>
 std::string fields(const Line& line) {
+  std::vector<std::string> defaults;
+  const Line empty;
+  detail::each_field(empty,
+                     [&](const char* /*key*/, const auto& field) { defaults.push_back(value(field)); });
   std::string out;
-  detail::each_field(line, [&out](const char* key, const auto& field) {
-    if (field != std::remove_cvref_t<decltype(field)>{}) {
-      out.append(" ").append(key).append("=").append(value(field));
+  std::size_t i = 0;
+  detail::each_field(line, [&](const char* key, const auto& field) {
+    if (const std::string text = value(field); text != defaults[i++]) {
+      out.append(" ").append(key).append("=").append(text);
     }
   });
   return out;
+}
+
+template <class Line>
+const char* word(const Line& line) {
+  if constexpr (std::is_same_v<Line, call>) {
+    return line.enter ? detail::word_of<call>() : detail::leaving;
+  } else {
+    return detail::word_of<Line>();
+  }
 }
 
 }  // namespace
@@ -56,11 +77,12 @@ std::string fields(const Line& line) {
 std::string to_line(const header& head) { return detail::word_of<header>() + fields(head) + "\n"; }
 
 std::string to_lines(const event& e) {
-  const std::string when = " at=" + value(e.at) + " thread=" + value(e.thread);
+  const std::string when =
+      (e.at != 0 ? " at=" + value(e.at) : "") + (e.thread != 0 ? " thread=" + value(e.thread) : "");
   return std::visit(
       [&](const auto& what) {
         using line = std::remove_cvref_t<decltype(what)>;
-        std::string out = detail::word_of<line>() + when + fields(what) + "\n";
+        std::string out = word(what) + when + fields(what) + "\n";
         if constexpr (std::is_same_v<line, buffer>) {
           for (const record& r : what.records) {
             out += detail::word_of<record>() + fields(r) + "\n";
@@ -84,7 +106,7 @@ std::string to_text(const tape& t) {
 bytes memory_of(const buffer& b) {
   bytes out(b.size);
   for (const record& r : b.records) {
-    std::memcpy(out.data() + r.offset, r.data.data(), r.data.size());
+    std::copy(r.data.begin(), r.data.end(), out.begin() + static_cast<std::ptrdiff_t>(r.offset));
     if (r.name_at != 0) {
       const char* const name = r.name.c_str();
       std::memcpy(out.data() + r.offset + r.name_at, &name, sizeof name);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cupti/contexts.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+
+namespace varve::cupti {
+
+void context_book::saw(context_handle c) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (c == nullptr || std::find(contexts_.begin(), contexts_.end(), c) != contexts_.end()) {
+    return;
+  }
+  try {
+    contexts_.push_back(c);
+  } catch (const std::bad_alloc&) {
+    // not waited for at the end: its last work may lack times
+  }
+}
+
+void context_book::gone(context_handle c) noexcept {
+  const std::lock_guard lock{mutex_};
+  contexts_.erase(std::remove(contexts_.begin(), contexts_.end(), c), contexts_.end());
+  captures_.erase(
+      std::remove_if(captures_.begin(), captures_.end(), [&](const capture& k) { return k.in == c; }),
+      captures_.end());
+}
+
+context_book::capture context_book::made(context_handle c, stream_handle s) noexcept {
+  constexpr std::uintptr_t per_thread = 2;  // CU_STREAM_PER_THREAD; null may mean it, too
+  return {c, s,
+          reinterpret_cast<std::uintptr_t>(s) <= per_thread ? std::this_thread::get_id() : std::thread::id{}};
+}
+
+void context_book::capture_begins(context_handle c, stream_handle s) noexcept {
+  const capture begun = made(c, s);
+  const std::lock_guard lock{mutex_};
+  try {
+    // A call of the runtime, and that of the driver inside it.
+    if (std::find(captures_.begin(), captures_.end(), begun) == captures_.end()) {
+      captures_.push_back(begun);
+    }
+  } catch (const std::bad_alloc&) {
+    // the driver refuses to wait, then
+  }
+}
+
+void context_book::capture_ends(stream_handle s) noexcept {
+  const capture ended = made(nullptr, s);
+  const std::lock_guard lock{mutex_};
+  captures_.erase(std::remove(captures_.begin(), captures_.end(), ended), captures_.end());
+}
+
+bool context_book::capturing() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return !captures_.empty();
+}
+
+std::vector<context_handle> context_book::all() const {
+  const std::lock_guard lock{mutex_};
+  return contexts_;
+}
+
+void context_book::clear() noexcept {
+  const std::lock_guard lock{mutex_};
+  contexts_.clear();
+  captures_.clear();
+}
+
+}  // namespace varve::cupti

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// How the collector fetches what CUPTI has, and what it waits for at the end of a session or of the process.
+#include "cupti/collector.hpp"
+
+#include "cupti/explain.hpp"
+#include "driver/driver.hpp"
+
+#include "record/clock.hpp"
+
+#include <chrono>
+#include <new>
+#include <thread>
+
+namespace varve::cupti {
+
+namespace {
+
+constexpr time_ns patience = 2'000'000'000;  // with completions that are under way at a stop
+constexpr time_ns flush_interval = 500'000'000;
+
+}  // namespace
+
+// Waiting for a device is not allowed during a capture in it: then what still runs is lost rather. Captures
+// that began unseen are the driver's to refuse it for.
+void collector::wait_for_devices() noexcept {
+  constexpr const char* captured =
+      "stopped during the capture of a graph, without waiting for the GPU: work that still ran has no end";
+  if (contexts_.capturing()) {
+    note(captured);
+    return;
+  }
+  const cuda::driver* const driver = cuda::find_driver(false);
+  if (driver == nullptr) {
+    return;
+  }
+  std::vector<context_handle> contexts;
+  try {
+    contexts = contexts_.all();
+  } catch (const std::bad_alloc&) {
+    note("no memory to wait for the GPU: its last work may lack times");
+  }
+  for (const context_handle c : contexts) {
+    const int answer = cuda::synchronize(*driver, reinterpret_cast<cuda::context>(c));
+    if (cuda::is_of_capture(answer)) {
+      note(captured);
+    } else if (answer != cuda::success) {
+      note("a GPU context could not be waited for: its last work may lack times");
+    }
+  }
+}
+
+// CUPTI's own threads may be at work on buffers that were full before the flush.
+void collector::wait_for_completions() noexcept {
+  const time_ns until = record::monotonic() + patience;
+  while (completing_ != 0) {
+    if (record::monotonic() > until) {
+      note("a buffer of records was still being read at the end: the rest of it is lost");
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds{50});
+  }
+}
+
+void collector::flush(std::uint32_t flag) noexcept {
+  const result answer = attached_.load()->lib.call.activity_flush_all(flag);
+  if (answer == result::success) {
+    return;
+  }
+  try {
+    note("records of the GPU are missing (" + explain(answer, "cuptiActivityFlushAll") + ")");
+  } catch (const std::bad_alloc&) {
+    // nobody is told
+  }
+}
+
+/// While it lives and is true, an exit waits for the thread that asks CUPTI something.
+class collector::question {
+ public:
+  explicit question(const collector& c) noexcept : collector_{c} { ++collector_.asking_; }
+  question(const question&) = delete;
+  question& operator=(const question&) = delete;
+  ~question() { --collector_.asking_; }
+  explicit operator bool() const noexcept { return !collector_.exiting_; }
+
+ private:
+  const collector& collector_;
+};
+
+void collector::end_asking() noexcept {
+  exiting_ = true;
+  const time_ns until = record::monotonic() + patience;
+  while (asking_ != 0 && record::monotonic() < until) {
+    std::this_thread::sleep_for(std::chrono::microseconds{50});
+  }
+}
+
+time_ns collector::now() const noexcept {
+  const attachment* const a = attached_.load();
+  const question asks{*this};
+  std::uint64_t t = 0;
+  return a != nullptr && asks && a->lib.call.get_timestamp(&t) == result::success ? static_cast<time_ns>(t)
+                                                                                  : record::realtime();
+}
+
+void collector::poll(bool now) noexcept {
+  if (waiting_ && !exiting_ && cuda_in_use()) {
+    cuda_starts();  // the driver has not told
+  }
+  const question asks{*this};
+  if (left_ || !asks || !recording_) {
+    return;
+  }
+  std::unique_lock lock{life_, std::defer_lock};
+  if (now) {
+    lock.lock();
+  } else if (!lock.try_lock()) {
+    return;
+  }
+  if (!recording_) {
+    return;
+  }
+  pool_.refill();
+  if (now || record::monotonic() - last_flush_ >= flush_interval) {
+    last_flush_ = record::monotonic();
+    flush(0);
+    count_dropped();
+  }
+}
+
+void collector::count_dropped() noexcept {
+  std::size_t dropped = 0;
+  if (attached_.load()->lib.call.activity_get_num_dropped_records(nullptr, 0, &dropped) == result::success) {
+    dropped_ += dropped;
+  }
+}
+
+}  // namespace varve::cupti

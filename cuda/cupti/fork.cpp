@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The collector around a fork. CUDA that is in use stays with the parent: a child cannot use it, and the
+// parent's threads hold the locks of CUPTI and ours there. Where it is not, nobody but us was in CUPTI, and
+// the lock of our life is held over the fork: a child's own session begins with what the parent left.
+#include "cupti/collector.hpp"
+
+#include "record/fork.hpp"
+
+namespace varve::cupti {
+
+namespace {
+
+/// Of the thread that forks: several may at a time.
+struct fork_state {
+  bool has_life = false;  // else it could not wait for who is at work there
+  bool cuda_used = false;
+};
+thread_local fork_state this_fork __attribute__((tls_model("initial-exec")));
+
+}  // namespace
+
+void collector::before_fork() noexcept {
+  this_fork.has_life = record::lock_within(life_, record::fork_patience);
+  this_fork.cuda_used = attached_.load() != nullptr && cuda_in_use();
+}
+
+void collector::after_fork() noexcept {
+  if (this_fork.has_life) {
+    life_.unlock();
+  }
+}
+
+void collector::leave_to_parent() noexcept {
+  left_ = left_ || !this_fork.has_life || this_fork.cuda_used;
+  recording_ = false;
+  waiting_ = false;
+  completing_ = 0;
+  asking_ = 0;
+  cuda_started_ = false;
+  if (!left_) {
+    inherited_ = subscriber_ != nullptr;
+    problem_.clear();
+  }
+  after_fork();
+}
+
+/// The parent's session has switched on what nobody here wants; what it has armed stays so.
+void collector::settle_inheritance() noexcept {
+  if (!inherited_) {
+    return;
+  }
+  inherited_ = false;
+  switch_off();
+  if (!armed_) {
+    detach();
+  }
+}
+
+}  // namespace varve::cupti
