@@ -6,6 +6,7 @@
 #include "cli/images.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "inject/device_text.hpp"
 #include "inject/variables.hpp"
 
 #include <varve/io.hpp>
@@ -100,6 +101,7 @@ std::vector<std::string> environment(const run_arguments& asked, const fs::path&
   const analyze_options& analysis = asked.report.analysis;
   set.emplace_back(inject::analysis_variable,
                    std::string{analysis.by_batch ? "by-batch," : ""} + (analysis.steady ? "steady" : ""));
+  set.emplace_back(inject::device_variable, analysis.ceilings ? inject::device_text(*analysis.ceilings) : "");
   set.emplace_back(inject::trace_variable, asked.trace.empty() ? "" : "1");
   if (asked.memory) {
     set.emplace_back(inject::memory_variable, std::to_string(*asked.memory));
@@ -237,6 +239,7 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
   how.most_bytes = std::numeric_limits<std::uint64_t>::max();  // they are our own
   report_arguments analysed = how;                             // so were reports, as asked
   analysed.analysis.by_batch = analysed.analysis.steady = false;
+  analysed.analysis.ceilings.reset();
   const table_options options = table_of(how, STDERR_FILENO);
   std::string tables;
   std::string json;
