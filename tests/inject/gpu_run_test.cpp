@@ -107,6 +107,21 @@ TEST_F(gpu_run, finds_the_layers_of_kernels_copies_and_replayed_graphs) {
   EXPECT_EQ(kernels["decode: fused"], 3 * 2 * 2000);
 }
 
+TEST_F(gpu_run, takes_the_ceilings_that_it_is_given) {
+  const outcome o = run_engine("passes", {"--device", "h200"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  const varve::ceilings given = varve::ceilings_named("h200");
+  ASSERT_THAT(report().devices, SizeIs(1));
+  ASSERT_TRUE(report().devices[0].ceilings);
+  const varve::ceilings& got = *report().devices[0].ceilings;
+  EXPECT_EQ(got.name, given.name);
+  EXPECT_EQ(got.flops, given.flops);
+  EXPECT_EQ(got.bandwidth, given.bandwidth);
+  EXPECT_EQ(got.multiprocessors, given.multiprocessors);
+  EXPECT_EQ(got.top_clock, given.top_clock);
+  EXPECT_EQ(got.source, given.source);
+}
+
 TEST_F(gpu_run, gives_the_report_that_its_trace_gives) {
   const std::string trace = files.path("trace.json");
   EXPECT_EQ(run_engine("passes", {"--trace", trace, "--by-batch", "--steady"}).code, 0);
