@@ -9,6 +9,7 @@
 #ifndef VARVE_MODEL_HPP
 #define VARVE_MODEL_HPP
 
+#include <varve/device.hpp>
 #include <varve/trace.hpp>
 #include <varve/work.hpp>
 #include <varve/work_formulas.hpp>
@@ -165,6 +166,11 @@ struct operator_work {
 [[nodiscard]] VARVE_API std::vector<operator_work> work_of_pass(const model& m,
                                                                 const std::vector<sequence_tokens>& sequences,
                                                                 const pass_options& options = {});
+
+/// A pass that nothing ran: a trace in which each operator takes what the device's ceilings allow at best,
+/// one after the other, and launching takes no time. analyze() with the same ceilings gives the table of it.
+[[nodiscard]] VARVE_API trace roof_trace(const model& m, const std::vector<sequence_tokens>& sequences,
+                                         const ceilings& device, const pass_options& options = {});
 
 }  // namespace v0
 }  // namespace varve

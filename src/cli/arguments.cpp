@@ -197,7 +197,7 @@ void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
 }
 
 /// What both subcommands have: how tables look and what they are of.
-void add_table_options(CLI::App& app, report_arguments& out) {
+void add_view_options(CLI::App& app, report_arguments& out) {
   add_choice(app, "--by", out.table.by, views, "VIEW", "rows: ");
   add_choice(app, "--sort", out.table.sort, keys, "KEY", "largest first, or in the order of the trace:\n");
   add_option(app, "--top", out.table.top, "N", "at most N rows a phase; default 0, which is all",
@@ -225,10 +225,10 @@ void add_table_options(CLI::App& app, report_arguments& out) {
                                        "only layers and labels in whose own name this is found,\n"
                                        "such as 'Attention|MLP'; docs/cli.md says what else")
       ->type_name("REGEX");
-  add_option(
-      app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
-      "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
-      "no duration such as 20ms or 1.5s", duration_of);
+}
+
+/// What the devices can do, and where the table goes.
+void add_common_options(CLI::App& app, report_arguments& out, const std::string& default_device) {
   const auto device = [&out](const std::string& text) {
     try {
       out.analysis.ceilings = device_named(text);
@@ -238,9 +238,22 @@ void add_table_options(CLI::App& app, report_arguments& out) {
   };
   app.add_option_function<std::string>(
          "--device", device,
-         "what the devices can do at most: a name that varve devices lists,\nor a JSON file; default by the "
-         "names in the trace")
+         "what the devices can do at most: a name that varve devices lists,\nor a JSON file" + default_device)
       ->type_name("NAME");
+  app.add_option("--output", out.output, "write to FILE, which only its owner may read")->type_name("FILE");
+  add_option(app, "--width", out.width, "N",
+             "columns, 0 as many as needed; default the terminal's,\nelse $COLUMNS, else 0",
+             "no number of columns from 0 to 100000", number_of<int>);
+  add_choice(app, "--color,--colour", out.colour, colours, "WHEN",
+             "colour; auto is on a terminal without $NO_COLOR:\n");
+}
+
+void add_table_options(CLI::App& app, report_arguments& out) {
+  add_view_options(app, out);
+  add_option(
+      app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
+      "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
+      "no duration such as 20ms or 1.5s", duration_of);
   add_rules(app, out.rules);
   app.add_flag(
       "--steady", out.analysis.steady,
@@ -248,12 +261,7 @@ void add_table_options(CLI::App& app, report_arguments& out) {
   app.add_flag("--group-by-shape", out.table.by_shape,
                "operators apart for each set of shapes of their inputs");
   app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
-  app.add_option("--output", out.output, "write to FILE, which only its owner may read")->type_name("FILE");
-  add_option(app, "--width", out.width, "N",
-             "columns, 0 as many as needed; default the terminal's,\nelse $COLUMNS, else 0",
-             "no number of columns from 0 to 100000", number_of<int>);
-  add_choice(app, "--color,--colour", out.colour, colours, "WHEN",
-             "colour; auto is on a terminal without $NO_COLOR:\n");
+  add_common_options(app, out, "; default by the names in the trace");
 }
 
 void add_options(CLI::App& app, report_arguments& out) {
@@ -295,6 +303,33 @@ void add_options(CLI::App& app, run_arguments& out) {
              });
   app.add_flag("--verbose", out.verbose, "the injected library says when it starts and stops");
   app.footer(run_codes);
+}
+
+void add_options(CLI::App& app, predict_arguments& out) {
+  app.add_option("--model", out.model, "config.json as Hugging Face publishes it, or its folder")
+      ->type_name("PATH")
+      ->required();
+  const auto add_count = [&app](const std::string& name, auto& to, const std::string& what) {
+    add_option(app, name, to, "N", what, "no number from 1 to 1000000", [](const std::string& text) {
+      std::int64_t value = 0;
+      const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+      constexpr std::int64_t most = 1'000'000;
+      const bool good = code == std::errc{} && end == text.data() + text.size() && value > 0 && value <= most;
+      return good ? std::optional{value} : std::nullopt;
+    });
+  };
+  add_count("--tokens", out.tokens, "new tokens of each sequence; default 1, which is decode");
+  add_count("--context", out.context,
+            "keys that the newest token attends to, itself among them;\ndefault --tokens");
+  add_count("--sequences", out.sequences, "in the batch; default 1");
+  add_view_options(app, out.report);
+  add_common_options(app, out.report, "");
+  app.get_option("--device")->required();
+  app.add_flag("--json", out.report.json, "the report as JSON, which varve report reads back");
+  app.footer(
+      "Nothing runs: each operator takes what the device allows at best, one after the other, and launching\n"
+      "takes no time. docs/work.md has the formulas.\n\nExit codes: 0 all is well, 1 the model could not be "
+      "read, 2 the command line is wrong, 3 the output\ncould not be written");
 }
 
 void add_options(CLI::App& app, devices_arguments& out) {
@@ -358,6 +393,12 @@ arguments parse(int argc, const char* const* argv) {
   run_arguments to_run;
   add_options(run, to_run);
 
+  CLI::App& predict =
+      *app.add_subcommand("predict", "print what a model's pass takes at best, without a run");
+  predict.get_formatter()->column_width(28);
+  predict_arguments to_predict;
+  add_options(predict, to_predict);
+
   CLI::App& devices = *app.add_subcommand("devices", "print what is published of GPUs");
   devices.get_formatter()->column_width(28);
   devices_arguments to_show;
@@ -384,6 +425,11 @@ arguments parse(int argc, const char* const* argv) {
         throw CLI::RequiredError{"ENGINE after --, as in varve run -- ./engine model.gguf,"};
       }
       out.run = std::move(to_run);
+    } else if (predict.parsed()) {
+      if (to_predict.context && *to_predict.context < to_predict.tokens) {
+        throw CLI::ValidationError("--context", "is less than --tokens: new tokens are keys too");
+      }
+      out.predict = std::move(to_predict);
     } else if (devices.parsed()) {
       out.devices = std::move(to_show);
     } else if (calibrate.parsed()) {

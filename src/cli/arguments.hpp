@@ -43,6 +43,14 @@ struct run_arguments {
   bool verbose = false;
 };
 
+struct predict_arguments {
+  report_arguments report;  ///< without files
+  std::string model;
+  std::int64_t tokens = 1;
+  std::optional<std::int64_t> context;  ///< absent: `tokens`
+  std::int64_t sequences = 1;
+};
+
 struct devices_arguments {
   std::string name;  ///< empty: all
 };
@@ -60,6 +68,7 @@ struct calibrate_arguments {
 struct arguments {
   std::optional<report_arguments> report;
   std::optional<run_arguments> run;
+  std::optional<predict_arguments> predict;
   std::optional<devices_arguments> devices;
   std::optional<calibrate_arguments> calibrate;
   int code = success;

@@ -4,6 +4,7 @@
 #include "cli/calibrate.hpp"
 #include "cli/devices.hpp"
 #include "cli/output.hpp"
+#include "cli/predict.hpp"
 #include "cli/report.hpp"
 #include "cli/run.hpp"
 
@@ -19,6 +20,9 @@ int main(int argc, char** argv) {
     }
     if (asked.run) {
       return run(*asked.run);
+    }
+    if (asked.predict) {
+      return run(*asked.predict);
     }
     if (asked.devices) {
       return run(*asked.devices);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "cli/predict.hpp"
+
+#include "cli/output.hpp"
+#include "cli/report.hpp"
+
+#include <varve/io.hpp>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace varve::cli {
+
+namespace {
+
+std::string amount(std::int64_t bytes) {
+  char text[64];
+  const double giga = static_cast<double>(bytes) / 1e9;
+  std::snprintf(text, sizeof text, giga >= 1 ? "%.1f GB" : "%.3g GB", giga);
+  return text;
+}
+
+std::string billions(std::int64_t n) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f billion", static_cast<double>(n) / 1e9);
+  return text;
+}
+
+void write(const std::string& path, const std::string& text) {
+  if (path.empty()) {
+    write_standard_output(text);
+  } else {
+    write_file(path, text);
+  }
+}
+
+}  // namespace
+
+int run(const predict_arguments& asked) {
+  const report_arguments& how = asked.report;
+  model m;
+  try {
+    m = read_model(asked.model);
+  } catch (const error& e) {
+    complain(e.what());
+    return unreadable;
+  }
+  const ceilings& device = *how.analysis.ceilings;
+  const sequence_tokens one{asked.tokens, asked.context.value_or(asked.tokens), asked.tokens == 1};
+  const std::vector<sequence_tokens> batch(static_cast<std::size_t>(asked.sequences), one);
+  const report r = analyze(roof_trace(m, batch, device), how.analysis);
+  if (how.json) {
+    write(how.output, to_json(r) + '\n');
+    return success;
+  }
+  const std::string text =
+      m.name + ": " + billions(count_parameters(m).total) + " parameters, weights " +
+      amount(weight_bytes(m)) + (m.quantisation.empty() ? "" : " (" + m.quantisation + ")") + ", KV cache " +
+      amount(asked.sequences * kv_bytes(m, one.context)) + " for " + std::to_string(asked.sequences) +
+      (asked.sequences == 1 ? " sequence of " : " sequences of ") + std::to_string(one.context) +
+      " tokens\n\n";
+  write(how.output, text + to_table(r, table_of(how, STDOUT_FILENO)));
+  return success;
+}
+
+}  // namespace varve::cli

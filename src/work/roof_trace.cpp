@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// A pass as it would be at the roof.
+#include <varve/model.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+
+namespace {
+
+double roof_time(const work& w, const ceilings& device) noexcept {
+  const double peak = device.peak(w.pipe);
+  const double compute = peak > 0 ? static_cast<double>(w.flops) / peak : 0;
+  const double memory = device.bandwidth > 0 ? static_cast<double>(w.bytes()) / device.bandwidth : 0;
+  return 1e9 * std::max(compute, memory);
+}
+
+class writer {
+ public:
+  writer(const ceilings& device, bool decode) : device_{device} {
+    t_.intern_thread(0);
+    t_.intern_stream({0, 0, 0});
+    t_.devices.push_back({0, device.name, device.multiprocessors, device.compute_capability, 0});
+    t_.live_cpu = false;
+    pass_ = open(none, range_kind::phase, decode ? "decode" : "prefill", no_index);
+  }
+
+  [[nodiscard]] trace& to() noexcept { return t_; }
+  [[nodiscard]] std::uint32_t pass() const noexcept { return pass_; }
+
+  void add(const operator_work& first, const work& all) {
+    place(first);
+    const time_ns begin = now();
+    exact_ += roof_time(all, device_);
+    t_.works.push_back({block_, all, work_source::description});
+    t_.add_call({begin, begin, ++correlation_, block_, 0, call_kind::launch, false});
+    t_.add_activity({begin, now(), correlation_, t_.strings.intern(first.name), none, none, 0});
+    for (const std::uint32_t r : {pass_, layer_, block_}) {
+      if (r != none) {
+        t_.ranges[r].end = now();
+      }
+    }
+  }
+
+  trace finish() {
+    t_.end = now();
+    return std::move(t_);
+  }
+
+ private:
+  /// Sums are right to a nanosecond, however short the operators.
+  [[nodiscard]] time_ns now() const noexcept { return std::llround(exact_); }
+
+  std::uint32_t open(std::uint32_t parent, range_kind kind, std::string_view name, std::int32_t index) {
+    range r;
+    r.begin = r.end = now();
+    r.parent = parent;
+    r.thread = 0;
+    r.kind = kind;
+    r.label = t_.labels.intern(
+        {parent == none ? none : t_.ranges[parent].label, t_.strings.intern(name), index, kind});
+    t_.ranges.push_back(r);
+    return static_cast<std::uint32_t>(t_.ranges.size() - 1);
+  }
+
+  void place(const operator_work& o) {
+    const bool same_layer =
+        layer_ != none ? t_.labels[t_.ranges[layer_].label].index == o.layer : o.layer == no_index;
+    if (!same_layer) {
+      layer_ = o.layer == no_index ? none : open(pass_, range_kind::layer, "layer", o.layer);
+    }
+    if (!same_layer || block_ == none || o.block != block_name_) {
+      block_ = open(layer_ != none ? layer_ : pass_, range_kind::op, o.block, no_index);
+      block_name_ = o.block;
+    }
+  }
+
+  const ceilings& device_;
+  trace t_;
+  double exact_ = 0;
+  std::uint32_t pass_ = none;
+  std::uint32_t layer_ = none;
+  std::uint32_t block_ = none;
+  std::string_view block_name_;
+  std::uint32_t correlation_ = 0;
+};
+
+}  // namespace
+
+trace roof_trace(const model& m, const std::vector<sequence_tokens>& sequences, const ceilings& device,
+                 const pass_options& options) {
+  const bool decode =
+      std::all_of(sequences.begin(), sequences.end(), [](const sequence_tokens& s) { return s.decode; });
+  writer out{device, decode};
+  const std::vector<operator_work> operators = work_of_pass(m, sequences, options);
+  for (std::size_t first = 0, last = 0; first < operators.size(); first = last) {
+    work all = operators[first].declared;
+    for (last = first + 1; last < operators.size() && operators[last].with_previous; ++last) {
+      all += operators[last].declared;
+    }
+    out.add(operators[first], all);
+  }
+  trace& t = out.to();
+  std::int64_t tokens[2] = {0, 0};
+  std::int64_t batch[2] = {0, 0};
+  for (const sequence_tokens& s : sequences) {
+    tokens[s.decode ? 1 : 0] += s.tokens;
+    ++batch[s.decode ? 1 : 0];
+  }
+  for (const auto& [key, value] : {std::pair{VARVE_PREFILL_TOKENS, tokens[0]},
+                                   {VARVE_DECODE_TOKENS, tokens[1]},
+                                   {VARVE_PREFILL_SEQUENCES, batch[0]},
+                                   {VARVE_DECODE_SEQUENCES, batch[1]}}) {
+    if (value != 0) {
+      t.attributes.push_back({out.pass(), key, value});
+    }
+  }
+  t.source = m.name + " on " + device.name + ": predicted, each operator at its roof";
+  return out.finish();
+}
+
+}  // namespace v0
+}  // namespace varve
