@@ -313,7 +313,7 @@ struct finding {
     stands_out,
     drift,
     memory_jump,
-    warm_up,
+    warming_up,
     overhead,
     work_difference
   };

@@ -8,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 namespace {
 

@@ -286,7 +286,7 @@ TEST(json, is_safe_against_rows_that_take_more_memory_than_text) {
 }
 
 TEST(json, obeys_the_limit_on_bytes) {
-  const file f{varve::to_json({})};
+  const file f{varve::to_json(varve::report{})};
   varve::read_options options;
   options.max_unpacked = 100;
   EXPECT_THROW(static_cast<void>(varve::read_report(f.path(), options)), varve::error);

@@ -66,6 +66,13 @@ class comparison {
     values(name + ".no_pass", e.no_pass, a.no_pass);
   }
 
+  /// Work where the truth tells it: of layers and labels, not of kernels.
+  void works(const std::string& name, const varve::measures& e, const varve::measures& a) {
+    values(name + ".declared.flops", e.declared.flops, a.declared.flops);
+    values(name + ".declared.weight_bytes", e.declared.weight_bytes, a.declared.weight_bytes);
+    values(name + ".calls_with_work", e.calls_with_work, a.calls_with_work);
+  }
+
   void measures(const std::string& name, const varve::measures& e, const varve::measures& a) {
     values(name + ".calls", e.calls, a.calls);
     values(name + ".gpu_time", e.gpu_time, a.gpu_time);
@@ -87,14 +94,17 @@ class comparison {
     values(name + ".copies", e.copies, a.copies);
     values(name + ".sets", e.sets, a.sets);
     values(name + ".copy_bytes", e.copy_bytes, a.copy_bytes);
-    values(name + ".declared.flops", e.declared.flops, a.declared.flops);
-    values(name + ".declared.weight_bytes", e.declared.weight_bytes, a.declared.weight_bytes);
-    values(name + ".calls_with_work", e.calls_with_work, a.calls_with_work);
     numbers(name + ".roof.total", e.roof.total, a.roof.total);
     if (!ambiguous_) {
       starved(name + ".starved", e.starved, a.starved);
       values(name + ".device_gap", e.device_gap, a.device_gap);
     }
+  }
+
+  void layers(const varve::row& e, const varve::row& a) {
+    rows(e, a);
+    works("inclusive", e.inclusive, a.inclusive);
+    works("exclusive", e.exclusive, a.exclusive);
   }
 
   void rows(const varve::row& e, const varve::row& a) {
@@ -122,6 +132,7 @@ class comparison {
     values("sequences", e.sequences, a.sequences);
     values("emitted_tokens", e.emitted_tokens, a.emitted_tokens);
     measures("total", e.total, a.total);
+    works("total", e.total, a.total);
     distributions("launch_latency", e.launch_latency, a.launch_latency);
     distributions("queue_delay", e.queue_delay, a.queue_delay);
   }
@@ -240,8 +251,9 @@ std::string report_difference(const varve::report& expected, const varve::report
       "phase ", expected.phases, actual.phases,
       [](const varve::phase_row& p) { return p.phase + "|" + p.model + "|" + std::to_string(p.device); },
       [&](const varve::phase_row& e, const varve::phase_row& a) { c.phases(e, a); });
-  c.each("layer ", expected.layers, actual.layers, row_key, compare_rows);
-  c.each("label ", expected.labels, actual.labels, row_key, compare_rows);
+  const auto compare_layers = [&](const varve::row& e, const varve::row& a) { c.layers(e, a); };
+  c.each("layer ", expected.layers, actual.layers, row_key, compare_layers);
+  c.each("label ", expected.labels, actual.labels, row_key, compare_layers);
   c.each("kernel ", expected.kernels, actual.kernels, row_key, compare_rows);
   c.each("category ", expected.categories, actual.categories, row_key, compare_rows);
   c.each(

@@ -44,7 +44,7 @@ inline constexpr std::array<std::string_view, 6> names<occupancy::limit>{
     "unknown", "warps", "blocks", "registers", "shared_memory", "grid"};
 template <>
 inline constexpr std::array<std::string_view, 7> names<finding::kind>{
-    "slowest", "stands_out", "drift", "memory_jump", "warm_up", "overhead", "work_difference"};
+    "slowest", "stands_out", "drift", "memory_jump", "warming_up", "overhead", "work_difference"};
 template <>
 inline constexpr std::array<std::string_view, 7> names<prediction::change>{
     "graphs", "half_weight_bytes", "quarter_weight_bytes", "half_kv_bytes", "double_batch",
