@@ -89,14 +89,14 @@ std::optional<double> share_of(std::string text) {
 }
 
 /// A whole number from 0 to 100000.
-template <class T>
+template <class T, int Most = 100'000>
 std::optional<T> number_of(const std::string& text) {
-  constexpr std::size_t digits = 6;
+  constexpr std::size_t digits = 7;
   if (text.empty() || text.size() > digits || text.find_first_not_of("0123456789") != std::string::npos) {
     return std::nullopt;
   }
   const int value = std::stoi(text);
-  return value <= 100000 ? std::optional{static_cast<T>(value)} : std::nullopt;
+  return value <= Most ? std::optional{static_cast<T>(value)} : std::nullopt;
 }
 
 template <class T>
@@ -309,13 +309,10 @@ void add_options(CLI::App& app, predict_arguments& out) {
   app.add_option("--model", out.model, "config.json as Hugging Face publishes it, or its folder")
       ->type_name("PATH")
       ->required();
-  const auto add_count = [&app](const std::string& name, auto& to, const std::string& what) {
+  const auto add_count = [&app](const char* name, auto& to, const std::string& what) {
     add_option(app, name, to, "N", what, "no number from 1 to 1000000", [](const std::string& text) {
-      std::int64_t value = 0;
-      const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-      constexpr std::int64_t most = 1'000'000;
-      const bool good = code == std::errc{} && end == text.data() + text.size() && value > 0 && value <= most;
-      return good ? std::optional{value} : std::nullopt;
+      const auto value = number_of<std::int64_t, 1'000'000>(text);
+      return value && *value > 0 ? value : std::nullopt;
     });
   };
   add_count("--tokens", out.tokens, "new tokens of each sequence; default 1, which is decode");
