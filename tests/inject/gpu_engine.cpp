@@ -5,6 +5,7 @@
 // gpu_engine CASE. gpu_run_test.cpp says what it expects of each.
 #include "standin_cupti/control.hpp"
 
+#include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -25,6 +26,15 @@ class range {
   range& operator=(const range&) = delete;
   ~range() { nvtxRangePop(); }
 };
+
+/// What the driver does when an engine initialises it.
+void initialise_cuda() {
+  const char* const path = std::getenv("CUDA_INJECTION64_PATH");
+  void* const library = path != nullptr ? ::dlopen(path, RTLD_NOW) : nullptr;
+  if (library != nullptr) {
+    reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"))();
+  }
+}
 
 void run_for(standin::stream s, const char* kernel, std::uint64_t nanoseconds) {
   standin::work w;
@@ -76,6 +86,16 @@ int tell_misuses() {
 
 int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
+  if (what == "early fork") {  // as servers do that start a worker for each GPU
+    nvtxRangePushA("setup");
+    nvtxRangePop();
+    if (const pid_t worker = ::fork(); worker != 0) {
+      int status = 0;
+      ::waitpid(worker, &status, 0);
+      return status != 0 ? 4 : tell_misuses();
+    }
+  }
+  initialise_cuda();
   const standin::stream s = standin::create_stream();
   prefill(s);
   const standin::executable graph = capture(s);

@@ -172,4 +172,14 @@ TEST_F(gpu_run, leaves_the_gpu_with_the_parent_of_a_forked_child) {
   }));
 }
 
+TEST_F(gpu_run, records_the_gpu_in_a_child_whose_parent_never_used_it) {
+  const outcome o = run_engine("early fork");
+  EXPECT_EQ(o.code, 0) << o.err;
+  const std::vector<varve::report> both = reports();
+  ASSERT_THAT(both, SizeIs(2));
+  EXPECT_EQ(varve_test::calls_of(both[0]), (varve_test::calls{{"(trace): setup", 1}}));
+  EXPECT_EQ(both[0].quality.activities, 0);
+  expect_all_work(both[1], 3);
+}
+
 }  // namespace
