@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include <varve/io.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/process.hpp"
+#include "formats/small_report.hpp"
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::folder;
+using testing_support::outcome;
+using testing_support::run;
+
+/// Two layers of width 512.
+constexpr const char* config = R"({"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024,
+  "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 4, "vocab_size": 1000,
+  "tie_word_embeddings": false, "torch_dtype": "float16"})";
+
+class predict : public testing::Test {
+ protected:
+  folder files;
+  std::string model = files.write("config.json", config);
+};
+
+TEST_F(predict, prints_the_table_of_a_pass_that_nothing_ran) {
+  const outcome o = run({"predict", "--model", model, "--device", "h200", "--context", "1024"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.err, "");
+  // A layer has 512 · 512 · 2 of q and o, 512 · 256 · 2 of k and v, 3 · 512 · 1024 of its block and 2 · 512
+  // of norms: 2,360,320. Two of them, 2 · 512,000 of tables and 512: 5,745,152. Two bytes each. A token has 2
+  // · 2 layers · 256 · 2 = 2048 bytes of keys and values: 2,097,152 for 1024.
+  EXPECT_THAT(o.out, AllOf(HasSubstr("0.01 billion parameters, weights 0.0115 GB, KV cache 0.0021 GB for 1 "
+                                     "sequence of 1024 tokens\n"),
+                           HasSubstr("decode · 1 pass"), HasSubstr("each operator at its roof"),
+                           HasSubstr("layer 1"), HasSubstr("memory")));
+}
+
+TEST_F(predict, gives_json_that_is_read_back) {
+  const outcome o = run({"predict", "--model", model, "--device", "h200", "--tokens", "64", "--sequences",
+                         "2", "--json", "--output", files.path("out.json")});
+  EXPECT_EQ(o.code, 0) << o.err;
+  const varve::report r = varve::read_report(files.path("out.json"));
+  ASSERT_EQ(r.phases.size(), 1U);
+  EXPECT_EQ(r.phases[0].phase, "prefill");
+  EXPECT_EQ(r.phases[0].prefill_tokens, 2 * 64);
+}
+
+TEST_F(predict, says_what_is_wrong) {
+  EXPECT_EQ(run({"predict", "--device", "h200"}).code, 2);
+  const outcome none = run({"predict", "--model", files.path("nowhere.json"), "--device", "h200"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("nowhere.json"));
+  const outcome device = run({"predict", "--model", model, "--device", "abacus"});
+  EXPECT_EQ(device.code, 2);
+  EXPECT_THAT(device.err, HasSubstr("abacus"));
+  const outcome context =
+      run({"predict", "--model", model, "--device", "h200", "--tokens", "8", "--context", "4"});
+  EXPECT_EQ(context.code, 2);
+  EXPECT_THAT(context.err, HasSubstr("--context"));
+  EXPECT_EQ(run({"predict", "--model", model, "--device", "h200", "--tokens", "0"}).code, 2);
+}
+
+}  // namespace
