@@ -124,7 +124,8 @@ const token_list& generator::prefill(varve::phase_kind kind, const std::vector<t
   const batch device_rows{prompt_tokens_.first(rows),
                           {prompt_places_.sequences.first(rows), prompt_places_.positions.first(rows)},
                           prompt_ends_.first(sequences),
-                          *std::max_element(contexts_.begin(), contexts_.end())};
+                          *std::max_element(contexts_.begin(), contexts_.end()),
+                          lengths(false)};
   {
     varve::layer layer{"inputs"};
     compute_->upload(device_rows.tokens, host.tokens.data());
@@ -159,23 +160,32 @@ const token_list& generator::decode(varve::phase_kind kind, launch_mode mode, co
   if (mode == launch_mode::graphs) {
     compute_->launch(*decode_pass_);
   } else {
-    launch_decode();
+    launch_decode(lengths(true));
   }
   return fetch_tokens();
 }
 
 /// Launches a decode pass for all sequences, with room for their contexts to grow to the next step. It reads
 /// and advances what changes from pass to pass in device memory, so that its replay needs no new parameters.
-void generator::launch_decode() {
+void generator::launch_decode(const std::vector<varve::sequence_tokens>& lengths) {
   const std::int64_t sequences = count_of(contexts_);
   const batch rows{next_tokens_.first(sequences),
                    {next_places_.sequences.first(sequences), next_places_.positions.first(sequences)},
                    next_places_.sequences.first(sequences),  // row i is the last of sequence i
-                   context_bound()};
+                   context_bound(),
+                   lengths};
   const tensor logits = model_.forward(*compute_, rows);
   varve::layer layer{"sampling"};
   compute_->argmax(rows.tokens, logits);
   compute_->increment(rows.places.positions);
+}
+
+std::vector<varve::sequence_tokens> generator::lengths(bool decode) const {
+  std::vector<varve::sequence_tokens> out;
+  for (const std::int64_t context : contexts_) {
+    out.push_back({decode ? 1 : context, context, decode});
+  }
+  return out;
 }
 
 std::int64_t generator::context_bound() const {
@@ -191,7 +201,7 @@ void generator::capture_decode() {
   }
   varve::phase pass{varve::capture};
   compute_->begin_capture();
-  launch_decode();
+  launch_decode({});
   const std::unique_ptr<graph> captured = compute_->end_capture();
   if (!decode_pass_ || !decode_pass_->update(*captured)) {
     decode_pass_ = device_.instantiate(*captured);

@@ -8,10 +8,25 @@ namespace decoder {
 
 namespace {
 
+constexpr varve::dtype type = varve::dtype::f32;
+
 /// The work of s.matmul(out, x, weight) with `rows` rows. It depends on nothing that changes when a captured
-/// pass is replayed; that of attention grows with the context, which the pass's attributes tell.
+/// pass is replayed, as all other but that of attention, which grows with the context.
 varve::work product(std::int64_t rows, const tensor& weight) {
-  return varve::gemm(rows, weight.rows, weight.columns, varve::dtype::f32);
+  return varve::gemm(rows, weight.rows, weight.columns, type);
+}
+
+varve::work norm(const tensor& rows) { return varve::norm(rows.rows, rows.columns, type); }
+varve::work sum(const tensor& rows) { return varve::residual(rows.rows, rows.columns, type); }
+
+/// Attention of each sequence to its own keys, and writing the new ones.
+varve::work attention_work(const head_shape& shape, const std::vector<varve::sequence_tokens>& lengths) {
+  const varve::attention_heads heads{shape.heads, shape.kv_heads, shape.size, shape.size};
+  varve::work all;
+  for (const varve::sequence_tokens& s : lengths) {
+    all += varve::attention(heads, s.tokens, s.context, type) + varve::kv_write(heads, s.tokens, type);
+  }
+  return all;
 }
 
 }  // namespace
@@ -40,6 +55,7 @@ model::model(backend& device, stream& s, const model_config& config, const engin
 tensor model::forward(stream& s, const batch& rows) {
   {
     varve::layer layer{"embedding"};
+    layer.work([&] { return varve::embedding(rows.tokens.size, config_.hidden, type); });
     s.embedding(hidden_.first_rows(rows.tokens.size), weights_.embedding, rows.tokens);
   }
   for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
@@ -61,6 +77,7 @@ void model::attention_block(stream& s, const batch& rows, std::size_t layer) {
   const tensor attended = attended_.first_rows(n);
   {
     varve::op op{"attention norm"};
+    op.work([&] { return norm(hidden); });
     s.rms_norm(normed, hidden, w.attention_norm, config_.norm_epsilon);
   }
   {
@@ -73,6 +90,10 @@ void model::attention_block(stream& s, const batch& rows, std::size_t layer) {
   {
     varve::op op{"attention"};
     const head_shape heads{config_.heads, config_.kv_heads, config_.head_size()};
+    if (!rows.lengths.empty()) {
+      op.work([&] { return attention_work(heads, rows.lengths); });
+      op.work([&] { return varve::rope(n, heads.heads + heads.kv_heads, heads.size, type); });
+    }
     s.rope(query, rows.places.positions, heads.size, config_.rope_base);
     s.rope(key, rows.places.positions, heads.size, config_.rope_base);
     s.store_kv(caches_[layer], key, value, rows.places);
@@ -80,6 +101,7 @@ void model::attention_block(stream& s, const batch& rows, std::size_t layer) {
   }
   varve::op op{"output"};
   op.work([&] { return product(n, w.output); });
+  op.work([&] { return sum(hidden); });
   s.matmul(normed, attended, w.output);
   s.add(hidden, normed);
 }
@@ -92,10 +114,12 @@ void model::mlp_block(stream& s, std::int64_t rows, std::size_t layer) {
   const tensor up = up_.first_rows(rows);
   {
     varve::op op{"mlp norm"};
+    op.work([&] { return norm(hidden); });
     s.rms_norm(normed, hidden, w.mlp_norm, config_.norm_epsilon);
   }
   varve::op op{"mlp"};
   op.work([&] { return product(rows, w.gate) + product(rows, w.up) + product(rows, w.down); });
+  op.work([&] { return varve::gated_activation(rows, config_.ffn, type) + sum(hidden); });
   s.matmul(gate, normed, w.gate);
   s.matmul(up, normed, w.up);
   s.swiglu(gate, up);
@@ -108,6 +132,7 @@ tensor model::head(stream& s, const batch& rows) {
   varve::layer layer{"head"};
   layer.work([&] { return product(n, weights_.head); });
   const tensor last = query_.first_rows(n);  // free by now
+  layer.work([&] { return norm(last) + varve::embedding(n, config_.hidden, type); });
   const tensor normed = normed_.first_rows(n);
   const tensor logits = logits_.first_rows(n);
   s.gather(last, hidden_.first_rows(rows.tokens.size), rows.last_rows);

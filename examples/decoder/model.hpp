@@ -7,6 +7,8 @@
 #include "config.hpp"
 #include "weights.hpp"
 
+#include <varve/model.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -20,6 +22,8 @@ struct batch {
   row_places places;
   id_list last_rows;               ///< of each sequence that needs logits, its last row
   std::int64_t context_bound = 0;  ///< all positions are below it
+  /// Of its sequences, for the work of attention. None in a pass that is captured: its replays differ.
+  std::vector<varve::sequence_tokens> lengths;
 };
 
 /// A Llama-style decoder with the keys and values of its sequences: RMSNorm, rotary embedding, grouped-query
