@@ -137,6 +137,7 @@ const token_list& generator::prefill(varve::phase_kind kind, const std::vector<t
   const tensor logits = model_.forward(*compute_, device_rows);
   {
     varve::layer layer{"sampling"};
+    layer.work([&] { return sampling_work(sequences); });
     compute_->argmax(next_tokens_.first(sequences), logits);
   }
   return fetch_tokens();
@@ -176,8 +177,13 @@ void generator::launch_decode(const std::vector<varve::sequence_tokens>& lengths
                    lengths};
   const tensor logits = model_.forward(*compute_, rows);
   varve::layer layer{"sampling"};
+  layer.work([&] { return sampling_work(sequences); });
   compute_->argmax(rows.tokens, logits);
   compute_->increment(rows.places.positions);
+}
+
+varve::work generator::sampling_work(std::int64_t sequences) const {
+  return varve::sampling(sequences, model_.config().vocab, varve::dtype::f32);
 }
 
 std::vector<varve::sequence_tokens> generator::lengths(bool decode) const {

@@ -54,6 +54,7 @@ class generator {
   void check(const std::vector<token_list>& prompts, std::int64_t count) const;
   void launch_decode(const std::vector<varve::sequence_tokens>& lengths);
   [[nodiscard]] std::vector<varve::sequence_tokens> lengths(bool decode) const;
+  [[nodiscard]] varve::work sampling_work(std::int64_t sequences) const;
   [[nodiscard]] std::int64_t context_bound() const;
   void capture_decode();
   const token_list& fetch_tokens();
