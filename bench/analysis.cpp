@@ -169,7 +169,8 @@ void join(const varve::trace& t) {
   varve::analysis::call_index calls{t};
   varve::analysis::row_table rows{t, marks};
   varve::analysis::range_devices devices{t, marks, rows};
-  benchmark::DoNotOptimize(varve::analysis::attribute_activities(t, marks, calls, rows, devices, quality));
+  benchmark::DoNotOptimize(
+      varve::analysis::attribute_activities(t, {}, marks, calls, rows, devices, quality));
 }
 
 void whole(const varve::trace& t) { benchmark::DoNotOptimize(varve::analyze(t)); }
