@@ -166,6 +166,41 @@ struct operator_work {
                                                                 const std::vector<sequence_tokens>& sequences,
                                                                 const pass_options& options = {});
 
+/// What the label of a range stands for in a model.
+struct label_rule {
+  /// Fits the whole name of a label's step; "*" stands for any text. Case and all but letters and digits are
+  /// ignored: "qkvproj" fits "qkv_proj" and "QKV proj".
+  std::string pattern;
+  /// "attention", "attention/o_proj", or several with commas between them: blocks and names of operators as
+  /// operator_work has them; "layer": a layer, whose index says which; "linear": products with weights.
+  std::string parts;
+  /// Several such ranges side by side stand for one operator each, in order; where their number is another
+  /// than the operators', the range around stands for all.
+  bool one_each = false;
+};
+
+struct describe_options {
+  /// Looked at before varve's own (docs/work.md). The first that fits and whose parts lie in the range around
+  /// decides.
+  std::vector<label_rule> rules;
+  /// Of passes that do not say how many tokens they have; empty: these are not described.
+  std::vector<sequence_tokens> batch;
+  /// Keys that each decoding sequence attends to in passes that do not say it; 0: these are not described.
+  std::int64_t context = 0;
+  pass_options pass;
+};
+
+/// Throws std::invalid_argument, which says what is wrong with it, for a rule that can't fit anything.
+VARVE_API void check(const label_rule& rule);
+
+/// Tells the work of each pass of `t` whose tokens are known, as work_source::description: that of each
+/// operator in the innermost range that stands for it, else in the pass; for replayed graphs in
+/// trace::path_works. What an earlier description told is replaced. Passes of kinds load and capture run
+/// nothing; those of kind draft are another model's. What can't be described or matched is counted in
+/// trace::losses. Where sequences are known by their sums alone, they are taken to be of even length. Throws
+/// as check() does.
+VARVE_API void describe(trace& t, const model& m, const describe_options& options = {});
+
 }  // namespace v0
 }  // namespace varve
 
