@@ -267,6 +267,12 @@ void add_model_options(CLI::App& app, model_arguments& to) {
              "tokens of passes that do not say it, in prompts of even length",
              "no batch such as 512 or 8944x16", batch_of)
       ->needs(model);
+  add_option(
+      app, "--batch-logits", to.options.pass.logits, "N",
+      "tokens of a pass that logits are made for; 0 where the head is\nnot run. Default one a prompt and all "
+      "decoded ones",
+      "no number of tokens from 0 to 100000", number_of<std::int64_t>)
+      ->needs(model);
   add_option(app, "--batch-context", to.options.context, "N",
              "keys that each decoding sequence attends to in passes that do\nnot say it",
              "no number of keys from 0 to 100000", number_of<std::int64_t>)

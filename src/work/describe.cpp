@@ -232,7 +232,7 @@ void describer::tell(std::uint32_t pass, const std::vector<operator_work>& opera
   for (std::size_t o = 0; o < operators.size(); ++o) {
     const std::uint32_t node = owner_[o];
     const work& w = operators[o].declared;
-    if (w == work{}) {
+    if (w.empty()) {
       continue;
     }
     amounts[node] += amount(w);
