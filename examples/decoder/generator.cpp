@@ -168,7 +168,7 @@ const token_list& generator::decode(varve::phase_kind kind, launch_mode mode, co
 
 /// Launches a decode pass for all sequences, with room for their contexts to grow to the next step. It reads
 /// and advances what changes from pass to pass in device memory, so that its replay needs no new parameters.
-void generator::launch_decode(const std::vector<varve::sequence_tokens>& lengths) {
+void generator::launch_decode(const std::vector<varve::pass_sequence>& lengths) {
   const std::int64_t sequences = count_of(contexts_);
   const batch rows{next_tokens_.first(sequences),
                    {next_places_.sequences.first(sequences), next_places_.positions.first(sequences)},
@@ -186,8 +186,8 @@ varve::work generator::sampling_work(std::int64_t sequences) const {
   return varve::sampling(sequences, model_.config().vocab, varve::dtype::f32);
 }
 
-std::vector<varve::sequence_tokens> generator::lengths(bool decode) const {
-  std::vector<varve::sequence_tokens> out;
+std::vector<varve::pass_sequence> generator::lengths(bool decode) const {
+  std::vector<varve::pass_sequence> out;
   for (const std::int64_t context : contexts_) {
     out.push_back({decode ? 1 : context, context, decode});
   }

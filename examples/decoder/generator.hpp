@@ -52,8 +52,8 @@ class generator {
                             const requests& served);
   const token_list& decode(varve::phase_kind kind, launch_mode mode, const requests& served);
   void check(const std::vector<token_list>& prompts, std::int64_t count) const;
-  void launch_decode(const std::vector<varve::sequence_tokens>& lengths);
-  [[nodiscard]] std::vector<varve::sequence_tokens> lengths(bool decode) const;
+  void launch_decode(const std::vector<varve::pass_sequence>& lengths);
+  [[nodiscard]] std::vector<varve::pass_sequence> lengths(bool decode) const;
   [[nodiscard]] varve::work sampling_work(std::int64_t sequences) const;
   [[nodiscard]] std::int64_t context_bound() const;
   void capture_decode();

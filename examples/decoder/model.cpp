@@ -20,10 +20,10 @@ varve::work norm(const tensor& rows) { return varve::norm(rows.rows, rows.column
 varve::work sum(const tensor& rows) { return varve::residual(rows.rows, rows.columns, type); }
 
 /// Attention of each sequence to its own keys, and writing the new ones.
-varve::work attention_work(const head_shape& shape, const std::vector<varve::sequence_tokens>& lengths) {
+varve::work attention_work(const head_shape& shape, const std::vector<varve::pass_sequence>& lengths) {
   const varve::attention_heads heads{shape.heads, shape.kv_heads, shape.size, shape.size};
   varve::work all;
-  for (const varve::sequence_tokens& s : lengths) {
+  for (const varve::pass_sequence& s : lengths) {
     all += varve::attention(heads, s.tokens, s.context, type) + varve::kv_write(heads, s.tokens, type);
   }
   return all;

@@ -129,7 +129,7 @@ struct parameter_counts {
 [[nodiscard]] VARVE_API std::int64_t kv_bytes(const model& m, std::int64_t context);
 
 /// Tokens of one sequence in a pass.
-struct sequence_tokens {
+struct pass_sequence {
   std::int64_t tokens = 1;   ///< new ones
   std::int64_t context = 1;  ///< keys that the newest attends to, itself among them
   bool decode = true;
@@ -164,13 +164,48 @@ struct operator_work {
 /// The work of each operator of one forward pass over `sequences`, in the order in which they run. Sequences
 /// without tokens, or with fewer keys than tokens, are left out.
 [[nodiscard]] VARVE_API std::vector<operator_work> work_of_pass(const model& m,
-                                                                const std::vector<sequence_tokens>& sequences,
+                                                                const std::vector<pass_sequence>& sequences,
                                                                 const pass_options& options = {});
 
 /// A pass that nothing ran: a trace in which each operator takes what the device's ceilings allow at best,
 /// one after the other, and launching takes no time. analyze() with the same ceilings gives the table of it.
-[[nodiscard]] VARVE_API trace roof_trace(const model& m, const std::vector<sequence_tokens>& sequences,
+[[nodiscard]] VARVE_API trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences,
                                          const ceilings& device, const pass_options& options = {});
+
+/// What the label of a range stands for in a model.
+struct label_rule {
+  /// Fits the whole name of a label's step; "*" stands for any text. Case and all but letters and digits are
+  /// ignored: "qkvproj" fits "qkv_proj" and "QKV proj".
+  std::string pattern;
+  /// "attention", "attention/o_proj", or several with commas between them: blocks and names of operators as
+  /// operator_work has them; "layer": a layer, whose index says which; "linear": products with weights.
+  std::string parts;
+  /// Several such ranges side by side stand for one operator each, in order; where their number is another
+  /// than the operators', the range around stands for all.
+  bool one_each = false;
+};
+
+struct describe_options {
+  /// Looked at before varve's own (docs/work.md). The first that fits and whose parts lie in the range around
+  /// decides.
+  std::vector<label_rule> rules;
+  /// Of passes that do not say how many tokens they have; empty: these are not described.
+  std::vector<pass_sequence> batch;
+  /// Keys that each decoding sequence attends to in passes that do not say it; 0: these are not described.
+  std::int64_t context = 0;
+  pass_options pass;
+};
+
+/// Throws std::invalid_argument, which says what is wrong with it, for a rule that can't fit anything.
+VARVE_API void check(const label_rule& rule);
+
+/// Tells the work of each pass of `t` whose tokens are known, as work_source::description: that of each
+/// operator in the innermost range that stands for it, else in the pass; for replayed graphs in
+/// trace::path_works. What an earlier description told is replaced. Passes of kinds load and capture run
+/// nothing; those of kind draft are another model's. What can't be described or matched is counted in
+/// trace::losses. Where sequences are known by their sums alone, they are taken to be of even length. Throws
+/// as check() does.
+VARVE_API void describe(trace& t, const model& m, const describe_options& options = {});
 
 }  // namespace v0
 }  // namespace varve

@@ -152,6 +152,15 @@ struct range_work {
   work_source source = work_source::engine;
 };
 
+/// Work that a model description tells of a label path in the graphs that a pass replayed; several entries of
+/// one pass and path add up. In place of what graph_node::declared tells of the path, which is of the
+/// capture.
+struct path_work {
+  std::uint32_t range = none;  ///< the pass
+  std::uint32_t label = none;  ///< whatever kind of pass it begins with
+  work declared;
+};
+
 /// A pass that served a request.
 struct request_link {
   std::uint32_t request = none;
@@ -356,6 +365,7 @@ struct VARVE_API trace {
   std::vector<sequence_shape> sequences;
   std::vector<range_model> models;
   std::vector<range_work> works;
+  std::vector<path_work> path_works;
   std::vector<request_link> requests;
 
   call_columns calls;

@@ -144,6 +144,9 @@ attribution::place attribution::place_replayed(std::uint32_t i, std::uint32_t c,
     last_replay_.slot = rows_.replay_slot(c, range, path, d);
     last_replay_call_ = c;
     last_replay_path_ = path;
+    if (last_replay_.pass != none && !structure_.described.empty()) {
+      rows_.declare_described(last_replay_.slot, last_replay_.pass);
+    }
   }
   if (declares_work(trace_.graph_nodes[node].declared)) {
     rows_.declare(last_replay_.slot, trace_.graph_nodes[node].declared);

@@ -40,11 +40,14 @@ std::vector<std::uint8_t> sources_of_slots(const trace& t, const structure& s,
       source = static_cast<std::uint8_t>(source_of(*node));
     }
   }
+  for (const row_table::described_slot& d : rows.described()) {
+    out[d.slot] = std::min(out[d.slot], static_cast<std::uint8_t>(work_source::description));
+  }
   return out;
 }
 
 bool tells_any(const trace& t, const std::vector<bool>& known) {
-  return !t.works.empty() || !known.empty() ||
+  return !t.works.empty() || !t.path_works.empty() || !known.empty() ||
          std::any_of(t.graph_nodes.begin(), t.graph_nodes.end(),
                      [](const graph_node& n) { return declares_work(n.declared); });
 }
@@ -186,6 +189,14 @@ class kernel_finder {
           !told_by_ranges(rows_.slots[slot])) {
         add(pos, node->declared);
         done.push_back(pos);
+      }
+    }
+    for (const row_table::described_slot& d : rows_.described()) {
+      if (d.list != none && trusted(d.slot) && !told_by_ranges(rows_.slots[d.slot])) {
+        for (const work& w : s_.described[d.list]) {
+          add(lone_[d.slot], w);
+        }
+        done.push_back(lone_[d.slot]);
       }
     }
     for (const std::uint32_t pos : done) {

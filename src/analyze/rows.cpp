@@ -265,7 +265,27 @@ std::uint32_t row_table::replay_slot(std::uint32_t call, std::uint32_t launch_ra
   return slot;
 }
 
-void row_table::declare(std::uint32_t slot, const work& w) {
+void row_table::declare_described(std::uint32_t slot, std::uint32_t pass) {
+  for (std::uint32_t up = slot; up != none && !slots[up].is_range(); up = slots[up].parent) {
+    const layer_row& row = rows[slots[up].row];
+    const std::uint32_t list = structure_.described.find(pass, row.path);
+    const bool known = up < slot_works_.size() && slot_works_[up].declared;
+    if (list == none || known || !slots[up].is_call()) {
+      continue;
+    }
+    std::uint32_t& first = described_ids_[pair_key(list, groups[row.group].device)];
+    if (first == none) {
+      first = up;
+      described_.push_back({up, list});
+      declare(up, structure_.described[list]);
+    } else {
+      described_.push_back({up, none});
+      declare(up, std::span<const work>{});
+    }
+  }
+}
+
+void row_table::declare(std::uint32_t slot, std::span<const work> works) {
   slot_works_.resize(std::max(slot_works_.size(), slot + std::size_t{1}));
   const call_slot& s = slots[slot];
   bool& declared = s.is_range() ? structure_.ranges[s.range].declares : slot_works_[slot].declared;
@@ -273,8 +293,10 @@ void row_table::declare(std::uint32_t slot, const work& w) {
     return;
   }
   declared = true;
-  add_to(rows[s.row].declared, w);
-  roofs.add(s.row, groups[rows[s.row].group].device, w);
+  for (const work& w : works) {
+    add_to(rows[s.row].declared, w);
+    roofs.add(s.row, groups[rows[s.row].group].device, w);
+  }
   rows[s.row].replays_declaring += s.is_range() ? 0 : 1;
   for (std::uint32_t up = slot; up != none; up = slots[up].parent) {
     const call_slot& call = slots[up];

@@ -216,7 +216,15 @@ class row_table {
   /// The replay of a path by a graph launch; the range around the launch where that has the same path.
   std::uint32_t replay_slot(std::uint32_t call, std::uint32_t launch_range, std::uint32_t path,
                             std::uint32_t device);
-  void declare(std::uint32_t slot, const work& w);
+  void declare(std::uint32_t slot, const work& w) { declare(slot, std::span{&w, 1}); }
+  /// Of what a description tells of a replay in this pass and of those around it, each once a device.
+  void declare_described(std::uint32_t slot, std::uint32_t pass);
+  /// Slots of replays that a description tells of, and its entries: each once, other launches' have none.
+  struct described_slot {
+    std::uint32_t slot = none;
+    std::uint32_t list = none;
+  };
+  [[nodiscard]] const std::vector<described_slot>& described() const noexcept { return described_; }
 
   std::vector<row_group> groups;
   std::vector<layer_row> rows;
@@ -241,6 +249,7 @@ class row_table {
     std::uint32_t row = none;
   };
 
+  void declare(std::uint32_t slot, std::span<const work> works);
   void list_labels(std::uint32_t row);
   std::uint32_t find_kernel(std::uint32_t name, bool moves, std::uint32_t group);
   std::uint32_t category_of(std::uint32_t name);
@@ -258,6 +267,8 @@ class row_table {
   flat_map outside_ids_;
   flat_map replay_ids_;
   flat_map shape_ids_;
+  flat_map described_ids_;
+  std::vector<described_slot> described_;
   struct slot_work {
     bool declared = false;
     bool inside = false;  ///< declared for it or for something below

@@ -172,6 +172,14 @@ void read_attributes(const trace& t, structure& s) {
       s.ranges[owner].has_work = true;
     }
   }
+  for (const path_work& w : t.path_works) {
+    const std::uint32_t p = pass_of(w.range);
+    const std::uint32_t path = w.label < t.labels.size() ? s.path_of_label[w.label] : whole_pass;
+    if (p != none && path != whole_pass && declares_work(w.declared)) {
+      s.described.add(p, path, w.declared);
+      s.passes[p].has_work = true;
+    }
+  }
   for (std::uint32_t r = static_cast<std::uint32_t>(t.ranges.size()); r-- > 0;) {
     if (!s.ranges[r].has_work) {
       continue;

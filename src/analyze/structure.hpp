@@ -7,6 +7,7 @@
 #define VARVE_ANALYZE_STRUCTURE_HPP
 
 #include "analyze/numbers.hpp"
+#include "analyze/path_works.hpp"
 #include "analyze/steady.hpp"
 #include "analyze/work_choice.hpp"
 
@@ -64,7 +65,8 @@ struct structure {
   std::vector<std::array<std::int64_t, attribute_count>> attributes;  ///< one a pass, or empty: none given
   std::vector<range_place> ranges;
   work_choice works;
-  interval window;  ///< of the trace
+  path_works described;  ///< of replays
+  interval window;       ///< of the trace
   bool implicit_pass = false;
   ramps_found ramps;
   std::vector<std::string> unsized_names;  ///< of kinds of pass in which ramps can't be told

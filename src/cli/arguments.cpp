@@ -196,6 +196,89 @@ void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
   add("--ignore-rule", kind::ignore, "REGEX", "likewise: mark nothing");
 }
 
+/// "8944x16": tokens of a batch, and in how many sequences; each is a prompt of its own.
+std::optional<std::vector<pass_sequence>> batch_of(const std::string& text) {
+  constexpr std::int64_t most_sequences = 65536;
+  std::istringstream in{text};
+  in.imbue(std::locale::classic());
+  std::int64_t tokens = 0;
+  std::int64_t sequences = 1;
+  char times = 'x';
+  in >> tokens;
+  if (!in.eof()) {
+    in >> times >> sequences;
+  }
+  if (in.fail() || !in.eof() || times != 'x' || sequences < 1 || sequences > most_sequences ||
+      tokens < sequences || tokens > std::int64_t{1} << 40U) {
+    return std::nullopt;
+  }
+  std::vector<pass_sequence> out;
+  for (std::int64_t i = 0; i < sequences; ++i) {
+    const std::int64_t length = tokens / sequences + (i < tokens % sequences ? 1 : 0);
+    out.push_back({length, length, false});
+  }
+  return out;
+}
+
+/// "PATTERN=PARTS"
+label_rule label_rule_of(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  label_rule rule;
+  rule.pattern = text.substr(0, equals);
+  rule.parts = equals != std::string::npos ? text.substr(equals + 1) : std::string{};
+  try {
+    if (equals == std::string::npos) {
+      throw std::invalid_argument{"\"" + text + "\" is not PATTERN=PART, such as 'my attention=attention'"};
+    }
+    check(rule);
+  } catch (const std::invalid_argument& e) {
+    throw CLI::ValidationError("--model-rule", e.what());
+  }
+  return rule;
+}
+
+void add_model_options(CLI::App& app, model_arguments& to) {
+  const auto describe = [&to](const std::string& path) {
+    try {
+      to.description = read_model(path);
+    } catch (const std::exception& e) {
+      throw CLI::ValidationError("--model", e.what());
+    }
+  };
+  CLI::Option* const model = app.add_option_function<std::string>(
+      "--model", describe,
+      "the model's config.json, or its folder: tells FLOPs and bytes of\nlayers that nobody else tells of");
+  model->type_name("FILE");
+  const auto rule = [&to](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      to.options.rules.push_back(label_rule_of(text));
+    }
+  };
+  app.add_option_function<std::vector<std::string>>("--model-rule", rule,
+                                                    "labels that PATTERN fits (* is any text) stand for PART "
+                                                    "of the\nmodel: layer, attention, mlp/down_proj, "
+                                                    "… (docs/work.md).\nMay be repeated")
+      ->type_name("PATTERN=PART")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(model);
+  add_option(app, "--batch-tokens", to.options.batch, "N[xSEQUENCES]",
+             "tokens of passes that do not say it, in prompts of even length",
+             "no batch such as 512 or 8944x16", batch_of)
+      ->needs(model);
+  add_option(
+      app, "--batch-logits", to.options.pass.logits, "N",
+      "tokens of a pass that logits are made for; 0 where the head is\nnot run. Default one a prompt and all "
+      "decoded ones",
+      "no number of tokens from 0 to 100000", number_of<std::int64_t>)
+      ->needs(model);
+  add_option(app, "--batch-context", to.options.context, "N",
+             "keys that each decoding sequence attends to in passes that do\nnot say it",
+             "no number of keys from 0 to 100000", number_of<std::int64_t>)
+      ->needs(model);
+}
+
 /// What both subcommands have: how tables look and what they are of.
 void add_view_options(CLI::App& app, report_arguments& out) {
   add_choice(app, "--by", out.table.by, views, "VIEW", "rows: ");
@@ -265,6 +348,7 @@ void add_table_options(CLI::App& app, report_arguments& out) {
 }
 
 void add_options(CLI::App& app, report_arguments& out) {
+  add_model_options(app, out.model);
   app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
       ->type_name("")
       ->required();

@@ -19,6 +19,12 @@ enum exit_code : int { success = 0, unreadable = 1, usage = 2, unwritable = 3 };
 
 enum class when : std::uint8_t { automatic, always, never };
 
+/// What the work of passes follows from.
+struct model_arguments {
+  std::optional<model> description;
+  describe_options options;
+};
+
 struct report_arguments {
   std::vector<std::string> files;
   table_options table;
@@ -30,6 +36,7 @@ struct report_arguments {
   std::vector<naming_rule> rules;
   std::vector<std::string> captures;
   std::size_t layer_count = 0;
+  model_arguments model;
   std::optional<std::uint64_t> most_bytes;  ///< that a file may hold, else what readers take
 };
 

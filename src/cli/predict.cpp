@@ -50,8 +50,8 @@ int run(const predict_arguments& asked) {
     return unreadable;
   }
   const ceilings& device = *how.analysis.ceilings;
-  const sequence_tokens one{asked.tokens, asked.context.value_or(asked.tokens), asked.tokens == 1};
-  const std::vector<sequence_tokens> batch(static_cast<std::size_t>(asked.sequences), one);
+  const pass_sequence one{asked.tokens, asked.context.value_or(asked.tokens), asked.tokens == 1};
+  const std::vector<pass_sequence> batch(static_cast<std::size_t>(asked.sequences), one);
   const report r = analyze(roof_trace(m, batch, device), how.analysis);
   if (how.json) {
     write(how.output, to_json(r) + '\n');

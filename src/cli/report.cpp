@@ -21,6 +21,18 @@
 
 namespace varve::cli {
 
+namespace {
+
+report analyze_file(const std::string& path, const read_options& options, const report_arguments& asked) {
+  trace t = read_pytorch(path, options);
+  if (asked.model.description) {
+    describe(t, *asked.model.description, asked.model.options);
+  }
+  return analyze(t, asked.analysis);
+}
+
+}  // namespace
+
 report read(const std::string& path, const report_arguments& asked) {
   const analyze_options& analysis = asked.analysis;
   progress shown{path};
@@ -32,7 +44,7 @@ report read(const std::string& path, const report_arguments& asked) {
   options.max_unpacked = asked.most_bytes.value_or(options.max_unpacked);
   switch (identify(path)) {
     case file_kind::pytorch:
-      return analyze(read_pytorch(path, options), analysis);
+      return analyze_file(path, options, asked);
     case file_kind::report_json: {
       for (const auto& [given, option] :
            {std::pair{analysis.by_batch, "--by-batch"},
@@ -40,6 +52,7 @@ report read(const std::string& path, const report_arguments& asked) {
             {!asked.rules.empty(), "--phase-rule, --layer-rule or --ignore-rule"},
             {!asked.captures.empty(), "--captures"},
             {asked.layer_count != 0, "--layers-count"},
+            {asked.model.description.has_value(), "--model"},
             {analysis.ceilings.has_value(), "--device"}}) {
         if (given) {
           complain(path + ": is a report already, so " + option + " changes nothing");
@@ -57,7 +70,7 @@ report read(const std::string& path, const report_arguments& asked) {
   const int first = std::ifstream{path, std::ios::binary}.get();
   if (first == std::ifstream::traits_type::eof() ||
       std::string_view{"{[ \t\r\n\xEF\x1F"}.find(static_cast<char>(first)) != std::string_view::npos) {
-    return analyze(read_pytorch(path, options), analysis);  // which says what is wrong with it, and where
+    return analyze_file(path, options, asked);  // which says what is wrong with it, and where
   }
   throw error{path +
               ": is neither a PyTorch profiler trace nor a report that varve report --json wrote; export "

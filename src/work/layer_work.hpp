@@ -26,7 +26,7 @@ struct attended {
 /// The sequences of a pass.
 class batch {
  public:
-  batch(const std::vector<sequence_tokens>& sequences, const pass_options& options);
+  batch(const std::vector<pass_sequence>& sequences, const pass_options& options);
 
   [[nodiscard]] std::int64_t tokens() const noexcept { return tokens_; }
   [[nodiscard]] std::int64_t logits() const noexcept { return logits_; }
@@ -36,13 +36,13 @@ class batch {
   [[nodiscard]] attended expanded() const { return attend(expanded_, 0); }
 
  private:
-  [[nodiscard]] attended attend(const std::vector<sequence_tokens>& sequences, std::int64_t window) const;
+  [[nodiscard]] attended attend(const std::vector<pass_sequence>& sequences, std::int64_t window) const;
 
   bool full_square_;
   std::int64_t tokens_ = 0;
   std::int64_t logits_ = 0;
-  std::vector<sequence_tokens> absorbed_;
-  std::vector<sequence_tokens> expanded_;
+  std::vector<pass_sequence> absorbed_;
+  std::vector<pass_sequence> expanded_;
 };
 
 /// Collects the operators of one layer after the other.

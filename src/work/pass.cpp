@@ -10,10 +10,10 @@ inline namespace v0 {
 
 namespace model_work {
 
-batch::batch(const std::vector<sequence_tokens>& sequences, const pass_options& options)
+batch::batch(const std::vector<pass_sequence>& sequences, const pass_options& options)
     : full_square_{options.full_square} {
   using form = pass_options::latent_form;
-  for (const sequence_tokens& s : sequences) {
+  for (const pass_sequence& s : sequences) {
     if (s.tokens <= 0 || s.context < s.tokens) {
       continue;
     }
@@ -29,9 +29,9 @@ batch::batch(const std::vector<sequence_tokens>& sequences, const pass_options& 
   }
 }
 
-attended batch::attend(const std::vector<sequence_tokens>& sequences, std::int64_t window) const {
+attended batch::attend(const std::vector<pass_sequence>& sequences, std::int64_t window) const {
   attended out;
-  for (const sequence_tokens& s : sequences) {
+  for (const pass_sequence& s : sequences) {
     out.tokens = sizes::sum(out.tokens, s.tokens);
     out.pairs = sizes::sum(out.pairs, full_square_ ? attended_square(s.tokens, s.context)
                                                    : attended_keys(s.tokens, s.context, window));
@@ -110,7 +110,7 @@ void add_head(operators& to, const model& m, const batch& b) {
 }  // namespace
 }  // namespace model_work
 
-std::vector<operator_work> work_of_pass(const model& m, const std::vector<sequence_tokens>& sequences,
+std::vector<operator_work> work_of_pass(const model& m, const std::vector<pass_sequence>& sequences,
                                         const pass_options& options) {
   std::vector<operator_work> out;
   const model_work::batch b{sequences, options};

@@ -95,10 +95,10 @@ class writer {
 
 }  // namespace
 
-trace roof_trace(const model& m, const std::vector<sequence_tokens>& sequences, const ceilings& device,
+trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences, const ceilings& device,
                  const pass_options& options) {
   const bool decode =
-      std::all_of(sequences.begin(), sequences.end(), [](const sequence_tokens& s) { return s.decode; });
+      std::all_of(sequences.begin(), sequences.end(), [](const pass_sequence& s) { return s.decode; });
   writer out{device, decode};
   const std::vector<operator_work> operators = work_of_pass(m, sequences, options);
   for (std::size_t first = 0, last = 0; first < operators.size(); first = last) {
@@ -111,7 +111,7 @@ trace roof_trace(const model& m, const std::vector<sequence_tokens>& sequences, 
   trace& t = out.to();
   std::int64_t tokens[2] = {0, 0};
   std::int64_t batch[2] = {0, 0};
-  for (const sequence_tokens& s : sequences) {
+  for (const pass_sequence& s : sequences) {
     tokens[s.decode ? 1 : 0] += s.tokens;
     ++batch[s.decode ? 1 : 0];
   }

@@ -106,6 +106,8 @@ inline varve::trace chrome_traces::full_trace() {
   t.works = {{1, {1'000, 200, 30, 4, math_pipe::bf16_tensor, 50, 60}, work_source::counters},
              {1, {5, 6, 7, 8, math_pipe::mixed}, work_source::shapes},
              {2, {1, 0, 0, 0, math_pipe::int8_dp4a}, work_source::description}};
+  t.path_works = {{0, attention, {7, 6, 5, 4, math_pipe::fp8_tensor, 3, 2}},
+                  {0, unused, {8, 0, 0, 1, math_pipe::unknown}}};
   t.requests = {{3, 0}};
 
   t.operator_kinds = {

@@ -131,7 +131,7 @@ double sum_of_operators(const std::vector<varve::operator_work>& pass, const gpu
 }
 
 struct scenario {
-  std::vector<varve::sequence_tokens> sequences;
+  std::vector<varve::pass_sequence> sequences;
   varve::pass_options options;
 };
 

@@ -87,6 +87,9 @@ class trace_dumper {
     for (const auto& [range, declared, source] : sorted(t_.works, &varve::range_work::range)) {
       line("work", range, declared, source);
     }
+    for (const auto& [range, path, declared] : sorted(t_.path_works, &varve::path_work::range)) {
+      line("replayed work", range, path < t_.labels.size() ? path : varve::none, declared);
+    }
     for (const auto& [request, pass] : sorted(t_.requests, &varve::request_link::pass)) {
       line("request", request, pass);
     }

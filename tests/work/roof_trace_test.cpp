@@ -32,14 +32,14 @@ varve::ceilings slow() {
   return c;
 }
 
-varve::report predicted(const std::vector<varve::sequence_tokens>& batch) {
+varve::report predicted(const std::vector<varve::pass_sequence>& batch) {
   varve::analyze_options options;
   options.ceilings = slow();
   return analyze(roof_trace(small(), batch, slow()), options);
 }
 
 TEST(roof_trace, takes_the_sum_of_the_operators_roofs) {
-  const std::vector<varve::sequence_tokens> batch{{1, 5, true}};
+  const std::vector<varve::pass_sequence> batch{{1, 5, true}};
   // By hand, with the same operators: of those that run in one kernel the sums count.
   double ns = 0;
   varve::work kernel;

@@ -150,6 +150,11 @@ void own_reader::add_details(std::string_view details, std::uint32_t range) {
         trace_.works.push_back(
             {range, work_of(cells, 0), one_of(cells[7], own::work_sources, work_source::engine)});
       });
+    } else if (key == "replayed work") {
+      own::each_element(value, [&](std::string_view entry) {
+        cut(entry, 8);
+        trace_.path_works.push_back({range, labels_[number_of(cells[7], none)], work_of(cells, 0)});
+      });
     } else if (key == "requests") {
       own::each_element(value, [&](std::string_view entry) {
         requests_.push_back({number_of(entry, none), range});

@@ -170,6 +170,7 @@ void event_writer::write_ranges() {
   by_range sequences{t_.sequences, &sequence_shape::range, count};
   by_range models{t_.models, &range_model::range, count};
   by_range works{t_.works, &range_work::range, count};
+  by_range replayed{t_.path_works, &path_work::range, count};
   by_range requests{t_.requests, &request_link::pass, count};
   for (std::uint32_t r = 0; r < count; ++r) {
     const range& record = t_.ranges[r];
@@ -212,6 +213,15 @@ void event_writer::write_ranges() {
         out_.raw("[");
         write_work(out_, one.declared);
         out_.next().raw(quoted(own::name_of(one.source, own::work_sources))).raw("]");
+      });
+    });
+    list("replayed work", [&](const auto& entry) {
+      replayed.each(r, [&](const path_work& one) {
+        entry();
+        out_.raw("[");
+        write_work(out_, one.declared);
+        const std::uint32_t path = w_.label_of[one.label];
+        path < w_.labels.size() ? out_.next().number(path).raw("]") : out_.next().raw("null]");
       });
     });
     list("requests", [&](const auto& entry) {

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "work/label_tree.hpp"
+#include "work/pass_batches.hpp"
+#include "work/replayed_labels.hpp"
+
+#include <varve/model.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+
+namespace {
+
+using namespace model_work;
+
+double amount(const work& w) noexcept {
+  return static_cast<double>(w.flops) + static_cast<double>(w.bytes());
+}
+
+class describer {
+ public:
+  describer(trace& t, const model& m, const describe_options& options)
+      : t_{t}, model_{m}, options_{options}, rules_{options.rules}, batches_{t, options} {}
+
+  void run() {
+    const auto earlier = [](const range_work& w) { return w.source == work_source::description; };
+    t_.works.erase(std::remove_if(t_.works.begin(), t_.works.end(), earlier), t_.works.end());
+    t_.path_works.clear();
+    list_ranges();
+    labels_ = replayed_labels{t_, pass_of_};
+    for (std::uint32_t r = 0; r < t_.ranges.size(); ++r) {
+      if (t_.ranges[r].kind == range_kind::phase) {
+        describe_pass(r);
+      }
+    }
+    count_losses();
+  }
+
+ private:
+  void list_ranges();
+  void describe_pass(std::uint32_t pass);
+  void build_tree(std::uint32_t pass);
+  void add_replays(std::uint32_t pass);
+  const std::vector<operator_work>& work_of(const pass_batch& batch);
+  void place(const std::vector<operator_work>& operators);
+  void tell(std::uint32_t pass, const std::vector<operator_work>& operators);
+  void find_trusted();
+  void count_losses();
+
+  /// Where a node of the tree comes from.
+  struct origin {
+    std::uint32_t parent = none;  ///< node
+    std::uint32_t range = none;   ///< none: a label of replays
+    std::uint32_t label = none;
+    double trusted = 0;  ///< work of replays that is trusted more
+    double inside = 0;   ///< likewise, of it and below
+    bool overruled = false;
+  };
+
+  trace& t_;
+  const model& model_;
+  const describe_options& options_;
+  label_rules rules_;
+  pass_batches batches_;
+  replayed_labels labels_;
+  std::vector<std::uint32_t> pass_of_;  // by range: the innermost pass around, or none
+  std::vector<std::uint32_t> first_;    // by range that is a pass, and one more: in inside_
+  std::vector<std::uint32_t> inside_;   // ranges of one pass after the other
+  std::vector<bool> told_;              // by range: by someone who is trusted more
+  std::map<std::vector<std::int64_t>, std::vector<operator_work>> works_;
+
+  // Of the pass at hand, and its placement, which stays as long as its like come
+  label_tree tree_;
+  std::vector<origin> origins_;
+  std::vector<std::uint32_t> node_of_range_;
+  label_tree placed_tree_;
+  std::vector<std::pair<std::string_view, bool>> placed_;
+  std::vector<std::uint32_t> owner_;
+  label_misfits in_pass_;
+
+  label_misfits misfits_;
+  std::uint64_t no_tokens_ = 0;
+  std::uint64_t no_context_ = 0;
+  std::uint64_t too_many_ = 0;
+  std::uint64_t drafts_ = 0;
+  std::uint64_t described_ = 0;
+};
+
+void describer::list_ranges() {
+  const std::size_t n = t_.ranges.size();
+  pass_of_.assign(n, none);
+  node_of_range_.assign(n, none);
+  told_.assign(n, false);
+  first_.assign(n + 1, 0);
+  for (std::uint32_t r = 0; r < n; ++r) {
+    const range& here = t_.ranges[r];
+    pass_of_[r] = here.kind == range_kind::phase ? r : here.parent < r ? pass_of_[here.parent] : none;
+    if (pass_of_[r] != none) {
+      ++first_[pass_of_[r] + std::size_t{1}];
+    }
+  }
+  for (std::size_t r = 0; r < n; ++r) {
+    first_[r + 1] += first_[r];
+  }
+  inside_.resize(first_[n]);
+  std::vector<std::uint32_t> next{first_};
+  for (std::uint32_t r = 0; r < n; ++r) {
+    if (pass_of_[r] != none) {
+      inside_[next[pass_of_[r]]++] = r;
+    }
+  }
+  for (const range_work& w : t_.works) {
+    if (w.range < n && w.declared != work{}) {
+      told_[w.range] = true;
+    }
+  }
+}
+
+void describer::build_tree(std::uint32_t pass) {
+  tree_.nodes.assign(1, {});
+  origins_.assign(1, {none, pass, none, 0, 0, false});
+  for (std::uint32_t k = first_[pass]; k < first_[pass + std::size_t{1}]; ++k) {
+    const std::uint32_t r = inside_[k];
+    const range& here = t_.ranges[r];
+    const std::uint32_t parent = r == pass ? 0 : node_of_range_[here.parent];
+    if (r == pass || here.kind == range_kind::request || here.label >= t_.labels.size()) {
+      node_of_range_[r] = parent;  // no step of a path
+      continue;
+    }
+    const label_node& label = t_.labels[here.label];
+    node_of_range_[r] = tree_.add(parent, label.name, label.index);
+    origins_.push_back({parent, r, here.label, 0, 0, false});
+  }
+  add_replays(pass);
+}
+
+/// Labels of replays become nodes below the labels and ranges that have the paths around them.
+void describer::add_replays(std::uint32_t pass) {
+  const std::vector<replayed_label> replayed = labels_.of(pass);
+  if (replayed.empty()) {
+    return;
+  }
+  std::map<std::uint32_t, std::uint32_t> node_of_path{{replayed_labels::whole, 0}};
+  for (std::uint32_t n = 1; n < origins_.size(); ++n) {
+    node_of_path.try_emplace(labels_.path_of(origins_[n].label), n);
+  }
+  std::vector<std::uint32_t> missing;
+  for (const replayed_label& one : replayed) {
+    missing.clear();
+    std::uint32_t path = labels_.path_of(one.label);
+    while (node_of_path.count(path) == 0) {
+      missing.push_back(path);
+      path = labels_.parent_of(path);
+    }
+    std::uint32_t node = node_of_path[path];
+    while (!missing.empty()) {
+      const std::uint32_t label = labels_.label_of(missing.back());
+      const std::uint32_t parent = node;
+      node = tree_.add(parent, t_.labels[label].name, t_.labels[label].index);
+      origins_.push_back({parent, none, label, 0, 0, false});
+      node_of_path[missing.back()] = node;
+      missing.pop_back();
+    }
+    origins_[node].trusted += one.declared;
+  }
+}
+
+/// What is told with more trust in it, or around it, leaves no room for what the description tells of
+/// replays: as choose_works() does for ranges.
+void describer::find_trusted() {
+  for (std::size_t n = origins_.size(); n-- > 1;) {
+    origins_[n].inside += origins_[n].trusted;
+    origins_[origins_[n].parent].inside += origins_[n].inside;
+  }
+  for (std::size_t n = 1; n < origins_.size(); ++n) {
+    origin& o = origins_[n];
+    o.overruled = origins_[o.parent].overruled || o.trusted > 0 || (o.range != none && told_[o.range]);
+  }
+}
+
+const std::vector<operator_work>& describer::work_of(const pass_batch& batch) {
+  constexpr std::size_t most = 64;
+  std::vector<std::int64_t> key{batch.logits};
+  for (const pass_sequence& s : batch.sequences) {
+    key.insert(key.end(), {s.tokens, s.context, s.decode ? 1 : 0});
+  }
+  const auto known = works_.find(key);
+  if (known != works_.end()) {
+    return known->second;
+  }
+  if (works_.size() == most) {
+    works_.clear();
+  }
+  pass_options options = options_.pass;
+  options.logits = batch.logits >= 0 ? batch.logits : options.logits;
+  return works_
+      .emplace(std::move(key), split_projections(model_, work_of_pass(model_, batch.sequences, options)))
+      .first->second;
+}
+
+void describer::place(const std::vector<operator_work>& operators) {
+  const auto same = [](const operator_work& o, const std::pair<std::string_view, bool>& p) {
+    return o.name == p.first && (o.declared.flops > 0) == p.second;
+  };
+  if (!(tree_ == placed_tree_) || operators.size() != placed_.size() ||
+      !std::equal(operators.begin(), operators.end(), placed_.begin(), same)) {
+    placed_tree_ = tree_;
+    placed_.clear();
+    for (const operator_work& o : operators) {
+      placed_.emplace_back(o.name, o.declared.flops > 0);
+    }
+    in_pass_ = {};
+    owner_ = place_operators(operators, tree_, t_.strings, rules_, in_pass_);
+  }
+  misfits_ += in_pass_;
+}
+
+/// Operators that only move bytes are one entry of a node: their times under a roof add up as their bytes do.
+void describer::tell(std::uint32_t pass, const std::vector<operator_work>& operators) {
+  struct entry {
+    std::uint32_t node;
+    work declared;
+  };
+  std::vector<entry> entries;
+  std::vector<std::uint32_t> moves(origins_.size(), none);
+  std::vector<double> amounts(origins_.size());
+  for (std::size_t o = 0; o < operators.size(); ++o) {
+    const std::uint32_t node = owner_[o];
+    const work& w = operators[o].declared;
+    if (w.empty()) {
+      continue;
+    }
+    amounts[node] += amount(w);
+    const bool follows = o > 0 && operators[o].with_previous && owner_[o - 1] == node && !entries.empty() &&
+                         entries.back().node == node;
+    if (w.flops == 0 && !follows && moves[node] != none) {
+      entries[moves[node]].declared += w;
+    } else if (follows) {
+      entries.back().declared += w;
+    } else {
+      moves[node] = w.flops == 0 ? static_cast<std::uint32_t>(entries.size()) : moves[node];
+      entries.push_back({node, w});
+    }
+  }
+  find_trusted();
+  for (const entry& e : entries) {
+    const origin& o = origins_[e.node];
+    const bool holds_as_much = o.inside > 0 && 2 * o.inside >= amounts[e.node];
+    if (e.node != 0 && (holds_as_much || (o.range == none && o.overruled))) {
+      continue;
+    }
+    if (o.range != none) {
+      t_.works.push_back({o.range, e.declared, work_source::description});
+    } else {
+      t_.path_works.push_back({pass, o.label, e.declared});
+    }
+  }
+}
+
+void describer::describe_pass(std::uint32_t pass) {
+  const std::uint32_t label = t_.ranges[pass].label;
+  const std::string_view kind = t_.strings[label < t_.labels.size() ? t_.labels[label].name : none];
+  if (kind == VARVE_LOAD || kind == VARVE_CAPTURE) {
+    return;
+  }
+  if (kind == VARVE_DRAFT) {
+    ++drafts_;
+    return;
+  }
+  const pass_batch batch = batches_.of(pass);
+  using state = pass_batch::state;
+  no_tokens_ += batch.is == state::no_tokens ? 1 : 0;
+  no_context_ += batch.is == state::no_context ? 1 : 0;
+  too_many_ += batch.is == state::too_many ? 1 : 0;
+  if (batch.is != state::known) {
+    return;
+  }
+  const std::vector<operator_work>& operators = work_of(batch);
+  if (operators.empty()) {
+    ++no_tokens_;
+    return;
+  }
+  ++described_;
+  build_tree(pass);
+  place(operators);
+  tell(pass, operators);
+}
+
+void describer::count_losses() {
+  const auto lose = [&](std::uint64_t count, std::string_view what) {
+    t_.lose(what, "model description", count);
+  };
+  lose(no_tokens_,
+       "passes not described, their tokens are not known: set them (varve_attribute), or give the "
+       "batch (--batch-tokens)");
+  lose(no_context_,
+       "decoding passes not described, their context is not known: set it (varve_attribute), or "
+       "give it (--batch-context)");
+  lose(too_many_, "passes not described, of more than 65536 sequences");
+  lose(drafts_, "passes of a draft model, which the description is not of");
+  lose(misfits_.nothing_named,
+       "passes described as a whole, none of their labels fits a rule: give rules "
+       "(--model-rule)");
+  lose(misfits_.no_such_layer,
+       "labels of layers beyond the last that the model has: is it this model's "
+       "description?");
+  lose(misfits_.unnamed_layers,
+       "layers of the model without a label in a pass that has some, counted for the "
+       "pass: is it this model's description?");
+  lose(misfits_.not_as_many,
+       "labels that fit a rule, but not as many as there are operators, or several of "
+       "the same: counted for the label around (--model-rule)");
+  if (t_.world_size > 1) {
+    lose(described_,
+         "passes of one of several ranks described as if it ran the whole model: describe its part");
+  }
+}
+
+}  // namespace
+
+void describe(trace& t, const model& m, const describe_options& options) { describer{t, m, options}.run(); }
+
+}  // namespace v0
+}  // namespace varve
