@@ -35,7 +35,7 @@ int MIXED() {
     const varve::adopt adopted{here};
     const varve_range c = varve_layer_begin("c", 0);
     varve_set(c, VARVE_LOGIT_TOKENS, 1);
-    varve_declare(c, varve_work_t{1, 1, 1, 1});
+    varve_declare(c, varve_work_t{1, 1, 1, 1, VARVE_MATH_FP32});
     varve_end(c);
   }
   request.end();

@@ -89,7 +89,7 @@ TEST(roof_trace, prefill_is_a_phase_of_its_own) {
 
 TEST(roof_trace, of_nothing_is_an_empty_pass) {
   EXPECT_TRUE(predicted({}).layers.empty());
-  EXPECT_TRUE(analyze(roof_trace({}, {{1, 1, true}}, {})).kernels.size() < 8);
+  EXPECT_TRUE(varve::analyze(varve::roof_trace({}, {{1, 1, true}}, {})).kernels.size() < 8);
 }
 
 }  // namespace
