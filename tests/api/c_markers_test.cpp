@@ -42,7 +42,7 @@ TEST_F(c_markers, make_ranges_sequences_and_handed_over_work) {
   EXPECT_NE(range("mixed / expert 70000 / copy 5").thread, range("mixed").thread);
   ASSERT_EQ(t.works.size(), 1U);
   EXPECT_EQ(t.works[0].range, find_range(t, "mixed / expert 70000"));
-  EXPECT_EQ(t.works[0].declared, (varve::work{100, 20, 3, 4}));
+  EXPECT_EQ(t.works[0].declared, (varve::work{100, 20, 3, 4, varve::math_pipe::bf16_tensor}));
   for (const varve::range& r : t.ranges) {
     EXPECT_FALSE(r.clipped_end);
   }

@@ -111,9 +111,10 @@ TEST_F(gpu_run, takes_the_ceilings_that_it_is_given) {
   const outcome o = run_engine("passes", {"--device", "h200"});
   EXPECT_EQ(o.code, 0) << o.err;
   const varve::ceilings given = varve::ceilings_named("h200");
-  ASSERT_THAT(report().devices, SizeIs(1));
-  ASSERT_TRUE(report().devices[0].ceilings);
-  const varve::ceilings& got = *report().devices[0].ceilings;
+  const varve::report r = report();
+  ASSERT_THAT(r.devices, SizeIs(1));
+  ASSERT_TRUE(r.devices[0].ceilings);
+  const varve::ceilings& got = *r.devices[0].ceilings;
   EXPECT_EQ(got.name, given.name);
   EXPECT_EQ(got.flops, given.flops);
   EXPECT_EQ(got.bandwidth, given.bandwidth);
