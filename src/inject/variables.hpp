@@ -19,7 +19,8 @@ inline constexpr const char* memory_variable = "VARVE_RUN_MEMORY";
 inline constexpr const char* interval_variable = "VARVE_RUN_INTERVAL";
 /// "by-batch" and "steady", as far as asked for, with a comma between.
 inline constexpr const char* analysis_variable = "VARVE_RUN_ANALYSIS";
-/// What the devices can do at most, as device_text.hpp writes it; empty or absent: what the table of GPUs says.
+/// What the devices can do at most, as device_text.hpp writes it; empty or absent: what the table of GPUs
+/// says.
 inline constexpr const char* device_variable = "VARVE_RUN_DEVICE";
 /// "1": the trace is wanted too.
 inline constexpr const char* trace_variable = "VARVE_RUN_TRACE";
