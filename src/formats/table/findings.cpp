@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::size_t most_lines = 8;
 
-void list(std::string_view title, const std::vector<std::string_view>& texts, const style& s,
-          std::string& out) {
+void list(std::string_view title, const std::vector<std::string_view>& texts, const style& s, std::string& out) {
   if (texts.empty()) {
     return;
   }
@@ -26,9 +25,8 @@ void list(std::string_view title, const std::vector<std::string_view>& texts, co
     out += "  - " + flow({printable(texts[i])}, " ", 4, s.text_width()) + '\n';
   }
   if (texts.size() > most_lines) {
-    out += "  - " +
-           s.dim(counted(static_cast<std::int64_t>(texts.size() - most_lines), "more", "more") +
-                 ": --json has all") +
+    out += "  - " + s.dim(counted(static_cast<std::int64_t>(texts.size() - most_lines), "more", "more") +
+                          ": --json has all") +
            '\n';
   }
 }
