@@ -189,6 +189,8 @@ struct describe_options {
   /// Looked at before varve's own (docs/work.md). The first that fits and whose parts lie in the range around
   /// decides.
   std::vector<label_rule> rules;
+  /// Only passes of this model (trace::models) are described; empty: all.
+  std::string model_name;
   /// Of passes that do not say how many tokens they have; empty: these are not described.
   std::vector<pass_sequence> batch;
   /// Keys that each decoding sequence attends to in passes that do not say it; 0: these are not described.

@@ -341,11 +341,12 @@ struct prediction {
   std::uint32_t phase = none;  ///< in report::phases
   std::uint32_t layer = none;  ///< in report::layers, where one is fused or left out
   double now = 0;
-  double at_best = 0;   ///< by the model that `text` states …
-  double expected = 0;  ///< …
-  double at_worst = 0;  ///< … and its bounds
-  bool helps = false;   ///< by a twentieth at least
-  std::string text;
+  double at_best = 0;
+  double expected = 0;
+  double at_worst = 0;
+  bool helps = false;  ///< by a twentieth at least
+  std::string text;    ///< one sentence with these times
+  std::string model;   ///< what they rest on
 };
 
 /// Selects rows. Empty or absent members match everything.

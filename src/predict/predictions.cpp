@@ -99,7 +99,7 @@ class predictor {
   void fusions();
   void without_layers();
   void tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
-            const std::string& what_if, const std::string& model);
+            const std::string& what_if, std::string model);
 
   const report& r_;
   std::vector<std::uint32_t> phases_;
@@ -109,7 +109,7 @@ class predictor {
 };
 
 void predictor::tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
-                     const std::string& what_if, const std::string& model) {
+                     const std::string& what_if, std::string model) {
   prediction& p = found_.emplace_back();
   p.what = what;
   p.phase = phase_;
@@ -120,8 +120,8 @@ void predictor::tell(change what, std::uint32_t layer, double now, double best, 
   p.at_worst = std::max(worst, p.expected);
   p.helps = p.expected <= (1 - worth_it) * now;
   p.text = phase().phase + " with " + what_if + (p.helps ? ": " : " gains little: ") + duration(now) +
-           " to " + duration(p.expected) + " (" + duration(p.at_best) + " to " + duration(p.at_worst) +
-           "); " + model;
+           " to " + duration(p.expected) + " (" + duration(p.at_best) + " to " + duration(p.at_worst) + ")";
+  p.model = std::move(model);
 }
 
 void predictor::graphs() {

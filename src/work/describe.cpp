@@ -71,7 +71,9 @@ class describer {
   std::vector<std::uint32_t> pass_of_;  // by range: the innermost pass around, or none
   std::vector<std::uint32_t> first_;    // by range that is a pass, and one more: in inside_
   std::vector<std::uint32_t> inside_;   // ranges of one pass after the other
-  std::vector<bool> told_;              // by range: by someone who is trusted more
+  std::vector<bool> holds_passes_;      // by range: another pass is inside
+  std::map<std::uint32_t, std::string_view> model_names_;
+  std::vector<bool> told_;  // by range: by someone who is trusted more
   std::map<std::vector<std::int64_t>, std::vector<operator_work>> works_;
 
   // Of the pass at hand, and its placement, which stays as long as its like come
@@ -96,10 +98,14 @@ void describer::list_ranges() {
   pass_of_.assign(n, none);
   node_of_range_.assign(n, none);
   told_.assign(n, false);
+  holds_passes_.assign(n, false);
   first_.assign(n + 1, 0);
   for (std::uint32_t r = 0; r < n; ++r) {
     const range& here = t_.ranges[r];
     pass_of_[r] = here.kind == range_kind::phase ? r : here.parent < r ? pass_of_[here.parent] : none;
+    if (here.kind == range_kind::phase && here.parent < r && pass_of_[here.parent] != none) {
+      holds_passes_[pass_of_[here.parent]] = true;
+    }
     if (pass_of_[r] != none) {
       ++first_[pass_of_[r] + std::size_t{1}];
     }
@@ -113,6 +119,9 @@ void describer::list_ranges() {
     if (pass_of_[r] != none) {
       inside_[next[pass_of_[r]]++] = r;
     }
+  }
+  for (const range_model& of : t_.models) {
+    model_names_[of.range] = t_.strings[of.name];
   }
   for (const range_work& w : t_.works) {
     if (w.range < n && w.declared != work{}) {
@@ -263,6 +272,9 @@ void describer::tell(std::uint32_t pass, const std::vector<operator_work>& opera
 }
 
 void describer::describe_pass(std::uint32_t pass) {
+  if (!options_.model_name.empty() && model_names_[pass] != options_.model_name) {
+    return;
+  }
   const std::uint32_t label = t_.ranges[pass].label;
   const std::string_view kind = t_.strings[label < t_.labels.size() ? t_.labels[label].name : none];
   if (kind == VARVE_LOAD || kind == VARVE_CAPTURE) {
@@ -272,7 +284,10 @@ void describer::describe_pass(std::uint32_t pass) {
     ++drafts_;
     return;
   }
-  const pass_batch batch = batches_.of(pass);
+  const pass_batch batch = batches_.of(pass, holds_passes_[pass]);
+  if (batch.is == pass_batch::state::no_tokens && holds_passes_[pass]) {
+    return;  // those inside say it
+  }
   using state = pass_batch::state;
   no_tokens_ += batch.is == state::no_tokens ? 1 : 0;
   no_context_ += batch.is == state::no_context ? 1 : 0;

@@ -34,7 +34,7 @@ constexpr usual_rule usual[] = {
     {"flashattention flashattn attncore attentioncore coreattention sdpa *scaleddotproduct* kqv "
      "pagedattention",
      "attention/attn_score,attention/attn_value"},
-    {"attention attn *attention *selfattn attnblock attentionblock", "attention",
+    {"attention attn *attention *attention2 *selfattn attnblock attentionblock", "attention",
      "attention/attn_score,attention/attn_value,attention/kv_b_k_absorb,attention/kv_b_v_absorb"},
     {"mlp ffn *mlp *mlpblock *feedforward *ffn", "mlp,moe",
      "moe/shared_gate_up,moe/shared_act_mul,moe/shared_down"},
@@ -78,7 +78,7 @@ constexpr usual_rule usual[] = {
     {"embedding embed embedtokens tokenembedding tokenembd wte vocabparallelembedding inpembd", "embedding"},
     {"head lmhead *lmhead logits logitsprocessor unembedding outputhead", "head"},
 
-    {"linear linear4bit linear8bitlt conv1d replicatedlinear quantlinear *qlinear", "linear", {}, true},
+    {"*linear linear4bit linear8bitlt conv1d", "linear", {}, true},
 };
 
 bool is_plain(char c) noexcept {

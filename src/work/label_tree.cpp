@@ -340,7 +340,7 @@ numbers place_operators(const std::vector<operator_work>& pass, const label_tree
   return placer{pass, tree, strings, rules, misfits}.run();
 }
 
-std::vector<operator_work> split_projections(const model& m, std::vector<operator_work> pass) {
+std::vector<operator_work> split_projections(const model& m, const std::vector<operator_work>& pass) {
   std::vector<operator_work> out;
   out.reserve(pass.size() + pass.size() / 4);
   for (const operator_work& o : pass) {

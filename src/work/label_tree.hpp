@@ -42,7 +42,8 @@ struct label_misfits {
 };
 
 /// One operator after the other, the projections to queries, keys and values apart.
-[[nodiscard]] std::vector<operator_work> split_projections(const model& m, std::vector<operator_work> pass);
+[[nodiscard]] std::vector<operator_work> split_projections(const model& m,
+                                                           const std::vector<operator_work>& pass);
 
 /// By operator, the innermost node that stands for it. `pass` is in order, as work_of_pass() makes it.
 [[nodiscard]] std::vector<std::uint32_t> place_operators(const std::vector<operator_work>& pass,

@@ -54,7 +54,7 @@ pass_batches::pass_batches(const trace& t, const describe_options& options) : op
   }
 }
 
-pass_batch pass_batches::of(std::uint32_t range) const {
+pass_batch pass_batches::of(std::uint32_t range, bool only_told) const {
   using state = pass_batch::state;
   pass_batch out;
   const auto found = told_.find(range);
@@ -75,7 +75,7 @@ pass_batch pass_batches::of(std::uint32_t range) const {
   side decode{number(VARVE_DECODE_TOKENS), number(VARVE_DECODE_SEQUENCES),
               number(VARVE_DECODE_CONTEXT_TOKENS), true};
   if (prefill.tokens <= 0 && decode.tokens <= 0) {
-    const bool runs_some = prefill.sequences > 0 || decode.sequences > 0;
+    const bool runs_some = only_told || prefill.sequences > 0 || decode.sequences > 0;
     out.sequences = runs_some ? std::vector<pass_sequence>{} : options_.batch;
     out.is = out.sequences.empty() ? state::no_tokens : state::known;
     return out;

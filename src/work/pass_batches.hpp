@@ -25,7 +25,8 @@ struct pass_batch {
 class pass_batches {
  public:
   pass_batches(const trace& t, const describe_options& options);
-  [[nodiscard]] pass_batch of(std::uint32_t range) const;
+  /// `only_told`: not the batch that is given for those that do not say it.
+  [[nodiscard]] pass_batch of(std::uint32_t range, bool only_told = false) const;
 
  private:
   struct told {

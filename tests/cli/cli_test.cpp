@@ -184,6 +184,51 @@ TEST_F(cli, takes_traces_of_captures_before_or_after_the_files) {
       AllOf(HasSubstr("so --captures changes nothing"), HasSubstr("so --layers-count changes nothing")));
 }
 
+TEST_F(cli, tells_the_work_of_layers_from_the_description_of_a_model) {
+  const auto event = [](const char* cat, const char* name, int ts, int dur, const char* args) {
+    return R"({"ph": "X", "cat": ")" + std::string{cat} + R"(", "name": ")" + name +
+           R"(", "pid": 1, "tid": 1, "ts": )" + std::to_string(ts) + R"(, "dur": )" + std::to_string(dur) +
+           R"(, "args": {)" + args + "}}";
+  };
+  const std::string trace =
+      files.write("described.json",
+                  R"({"traceEvents": [)" + event("user_annotation", "ProfilerStep#1", 0, 90, "") + "," +
+                      event("python_function", "nn.Module: LlamaDecoderLayer_0", 10, 30, "") + "," +
+                      event("python_function", "nn.Module: Mixer_0", 12, 20, "") + "," +
+                      event("cuda_runtime", "cudaLaunchKernel", 20, 2, R"("correlation": 1)") + "," +
+                      event("kernel", "gemm", 25, 9, R"("correlation": 1, "device": 0, "stream": 7)") + "]}");
+  const std::string config = files.write("config.json", R"({"model_type": "llama", "hidden_size": 8,
+      "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1,
+      "vocab_size": 32, "tie_word_embeddings": false})");
+  const std::string json = files.path("described.out.json");
+  const outcome o = run({"report", trace, "--model", config, "--batch-tokens", "6x2", "--batch-logits", "0",
+                         "--model-rule", "mixer=attention", "--json", "--output", json});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const varve::report r = varve::read_report(json);
+  const varve::row* const mixer = r.find({"Mixer", 0, "ProfilerStep"});
+  ASSERT_NE(mixer, nullptr);
+  // 6 tokens of projections of 2 · 8 · (16 + 8) FLOPs; 1 + 2 + 3 keys of two prompts, 2 · 2 · 2 · 4 FLOPs
+  // each
+  EXPECT_EQ(mixer->inclusive.declared.flops, 6 * 384 + 12 * 32);
+
+  EXPECT_THAT(run({"report", trace, "--model", config}).out, HasSubstr("(--batch-tokens)"));
+  EXPECT_THAT(run({"report", "--model", config, report}).err, HasSubstr("so --model changes nothing"));
+  const std::pair<std::vector<std::string>, const char*> wrong[] = {
+      {{"--model", files.path("none.json")}, "none.json"},
+      {{"--model", config, "--model-rule", "mixer=mixing"}, "is no part of a model"},
+      {{"--model", config, "--model-rule", "mixer"}, "is not PATTERN=PART"},
+      {{"--model", config, "--batch-tokens", "2x6"}, "is no batch"},
+      {{"--model", config, "--batch-tokens", "-1"}, "is no batch"},
+      {{"--batch-tokens", "6x2"}, "--model"}};
+  for (const auto& [options, said] : wrong) {
+    std::vector<std::string> words{"report", trace};
+    words.insert(words.end(), options.begin(), options.end());
+    const outcome bad = run(words);
+    EXPECT_EQ(bad.code, 2) << said;
+    EXPECT_THAT(bad.err, HasSubstr(said));
+  }
+}
+
 TEST_F(cli, says_that_rules_and_the_steady_view_come_too_late_for_a_report) {
   const outcome o = run({"report", "--steady", "--ignore-rule", "a", report});
   EXPECT_EQ(o.code, 0);

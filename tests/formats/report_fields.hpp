@@ -59,8 +59,8 @@ auto parts(is<varve::finding> auto& x) {
   return std::tie(a, b, c, d, e, f, g);
 }
 auto parts(is<varve::prediction> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i);
+  auto& [a, b, c, d, e, f, g, h, i, j] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j);
 }
 auto parts(is<varve::measures> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2] = x;

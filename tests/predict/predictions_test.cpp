@@ -80,7 +80,7 @@ TEST(predictions, fewer_bytes_do_not_help_where_the_host_decides) {
   EXPECT_DOUBLE_EQ(p->at_worst, 117'500'000);
   EXPECT_FALSE(p->helps);
   EXPECT_NE(p->text.find("gains little"), std::string::npos) << p->text;
-  EXPECT_NE(p->text.find("starves for 97.5 %"), std::string::npos) << p->text;
+  EXPECT_NE(p->model.find("starves for 97.5 %"), std::string::npos) << p->model;
 }
 
 // A pass of 1000, all of it the device's: "mlp" of 800 at 80 % of its roof, all weights; "attention" of 200

@@ -291,6 +291,60 @@ TEST(describe, passes_that_do_not_say_enough_are_counted_or_have_the_batch_that_
   EXPECT_EQ(flops_of(b.t, shallow), 2 * (2 * layer_flops + 512));
 }
 
+TEST(describe, the_batch_that_is_given_is_of_the_innermost_passes) {
+  trace_builder b;
+  const std::uint32_t outer = b.phase("step", 0, 100);
+  const std::uint32_t inner = b.phase("forward", 10, 90, outer);
+  varve::describe_options options;
+  options.batch = {{1, 10, true}};
+  describe(b.t, small(), options);
+  EXPECT_EQ(flops_of(b.t, outer), 0);
+  EXPECT_EQ(flops_of(b.t, inner), 2 * layer_flops + 512);
+  EXPECT_EQ(lost(b.t, "tokens are not known"), 0U);
+}
+
+TEST(describe, passes_of_another_model_are_left_out_where_one_is_named) {
+  trace_builder b;
+  const std::uint32_t target = decode(b, 10);
+  const std::uint32_t other = decode(b, 10, 2000);
+  b.t.models = {{target, b.t.strings.intern("target")}, {other, b.t.strings.intern("other")}};
+  varve::describe_options options;
+  options.model_name = "target";
+  describe(b.t, small(), options);
+  EXPECT_EQ(flops_of(b.t, target), 2 * layer_flops + 512);
+  EXPECT_EQ(flops_of(b.t, other), 0);
+}
+
+// Two experts of width 16, of which each token goes through one, beside a shared part of width 4.
+TEST(describe, tells_the_parts_of_a_mixture_apart) {
+  varve::model m = small();
+  for (varve::model_layer& layer : m.layers) {
+    layer.mlp.width = 0;
+    layer.experts.count = 2;
+    layer.experts.chosen = 1;
+    layer.experts.width = 16;
+    layer.experts.shared_width = 4;
+  }
+  trace_builder b;
+  const std::uint32_t pass = decode(b, 10);
+  const std::uint32_t layer = b.layer(pass, "DeepseekV3DecoderLayer", 0, 0, 900);
+  const std::uint32_t moe = b.layer(layer, "DeepseekV3MoE", 0, 100, 800);
+  const std::uint32_t router = b.layer(moe, "DeepseekV3TopkRouter", 0, 110, 120);
+  std::array<std::uint32_t, 2> experts{};
+  for (std::uint32_t& one : experts) {
+    one = b.layer(moe, "experts", no_index, 200, 300);
+    b.layer(one, "Linear", 0, 210, 220);
+  }
+  const std::uint32_t shared = b.layer(moe, "DeepseekV3MLP", 2, 400, 500);
+  describe(b.t, m);
+  EXPECT_EQ(flops_of(b.t, router), 2 * 2 * 8);
+  EXPECT_EQ(flops_of(b.t, shared), 3 * 2 * 4 * 8);
+  EXPECT_EQ(flops_of(b.t, moe), 0);
+  EXPECT_EQ(flops_of(b.t, experts[0]), 3 * 2 * 16 * 8);  // of one path that comes twice
+  EXPECT_EQ(flops_of(b.t, experts[1]), 0);
+  EXPECT_EQ(flops_of(b.t, layer), 704);  // attention, which no range stands for
+}
+
 TEST(describe, replaces_what_an_earlier_description_told_and_leaves_the_engines_word) {
   trace_builder b;
   const std::uint32_t pass = decode(b, 10);

@@ -410,6 +410,7 @@ void fields(Archive& a, is<prediction> auto& p) {
   a("at_worst", p.at_worst);
   a("helps", p.helps);
   a("text", p.text);
+  a("model", p.model);
 }
 
 template <class Archive>

@@ -68,7 +68,14 @@ std::string findings(const report& r, const style& s) {
     texts.push_back(p->text);
   }
   list("What if", texts, s, out);
-  return out;
+  if (!texts.empty()) {
+    out += "  " +
+           s.dim(
+               "expected (at best to at worst) for a pass; --json says what each rests on, "
+               "docs/metrics.md how") +
+           '\n';
+  }
+  return out.empty() ? out : out + '\n';
 }
 
 }  // namespace varve::table
