@@ -69,10 +69,9 @@ std::string findings(const report& r, const style& s) {
   }
   list("What if", texts, s, out);
   if (!texts.empty()) {
-    out += "  " +
-           s.dim(
-               "expected (at best to at worst) for a pass; --json says what each rests on, "
-               "docs/metrics.md how") +
+    out += "    " +
+           s.dim(flow({"expected (at best to at worst) for a pass; --json says what each rests on"}, " ", 4,
+                      s.text_width())) +
            '\n';
   }
   return out.empty() ? out : out + '\n';
