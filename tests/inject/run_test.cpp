@@ -200,6 +200,16 @@ TEST_F(run, keeps_a_trace_that_cannot_be_written_where_it_shall_be) {
             two_passes);
 }
 
+TEST_F(run, writes_a_trace_into_a_pipe_or_a_device) {
+  const outcome o = run_engine("passes", {"--trace", "/dev/stdout"});  // which is a pipe here
+  EXPECT_EQ(o.code, 0) << o.err;
+  const std::string output = "the engine's output\n";
+  ASSERT_THAT(o.out, StartsWith(output + '{'));
+  EXPECT_EQ(calls_of(varve::analyze(varve::read_pytorch(files.write("t", o.out.substr(output.size()))))),
+            two_passes);
+  EXPECT_EQ(run_engine("passes", {"--trace", "/dev/null"}).code, 0);
+}
+
 // The engine writes over its own report, and is killed.
 TEST_F(run, keeps_a_report_that_cannot_be_read) {
   const outcome o = run_engine("spoil");
