@@ -162,6 +162,35 @@ static void wait_for(const char* suffix) {
 }
 static void wait_for_snapshot(void) { wait_for("snapshot.report.json"); }
 
+/* Makes a report of which the writing takes a while. */
+static void many_labels(void) {
+  for (int i = 0; i < 20000; ++i) {
+    char name[16];
+    snprintf(name, sizeof name, "many_%d", i);
+    nvtxRangePushA(name);
+    nvtxRangePop();
+  }
+}
+
+static pthread_t main_thread;
+
+/* While the report is written, which another thread has asked for, ends the process at once. */
+static void* end_again(void* what) {
+  wait_for("report.json.part");
+  if (strcmp(what, "term-hup") == 0) {
+    raise(SIGHUP);
+  } else if (strcmp(what, "return-segv") == 0) {
+    raise(SIGSEGV);
+  } else if (strcmp(what, "return-exec") == 0) {
+    execl("/bin/true", "true", (char*)NULL);
+  } else if (strcmp(what, "return-exit") == 0) {
+    _exit(0);
+  } else { /* "return-term" */
+    pthread_kill(main_thread, SIGTERM);
+  }
+  return NULL;
+}
+
 /* As a disk that is full. */
 static void allow_files_of(rlim_t bytes) {
   const struct rlimit limit = {bytes, bytes};
@@ -374,6 +403,14 @@ int main(int argc, char** argv) {
       allow_files_of(16);
       nvtxRangePushA("late");
       nvtxRangePop();
+    } else if (strncmp(what, "term-", 5) == 0 || strncmp(what, "return-", 7) == 0) {
+      many_labels();
+      main_thread = pthread_self();
+      pthread_t second;
+      pthread_create(&second, NULL, end_again, argv[1]);
+      if (what[0] == 't') {
+        raise(SIGTERM);
+      }
     } else if (strcmp(what, "_exit") == 0) {
       _exit(7);
     } else if (strcmp(what, "quick_exit") == 0) {

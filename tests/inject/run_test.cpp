@@ -289,11 +289,27 @@ INSTANTIATE_TEST_SUITE_P(somehow, run_that_ends,
                                          ending{"handled", 9}, ending{"quick_exit", 8},
                                          ending{"to-parent", 128 + SIGTERM}, ending{"fork-quiet", 0}));
 
+// Of two ends at once the second waits for the report that the first has asked for.
+class run_that_ends_twice : public run, public testing::WithParamInterface<const char*> {};
+
+TEST_P(run_that_ends_twice, loses_nothing) {
+  const outcome o = run_engine(GetParam(), {"--snapshots", "0"});
+  const calls all = calls_of(report());
+  EXPECT_EQ(all.size(), two_passes.size() + 20000);
+  EXPECT_THAT(all, Contains(Pair("decode: layer 1", 1)));
+  EXPECT_THAT(o.err, Not(HasSubstr("left no records")));
+}
+
+INSTANTIATE_TEST_SUITE_P(somehow, run_that_ends_twice, testing::Values("term-hup", "return-term"));
+
 // Sanitizers' runtimes handle faults, set signal stacks and call _exit() themselves.
 #ifndef VARVE_SANITIZED
 INSTANTIATE_TEST_SUITE_P(by_fault, run_that_ends,
                          testing::Values(ending{"segv", 128 + SIGSEGV}, ending{"overflow", 128 + SIGSEGV},
                                          ending{"overflow-thread", 128 + SIGSEGV}, ending{"_exit", 7}));
+
+INSTANTIATE_TEST_SUITE_P(by_fault, run_that_ends_twice,
+                         testing::Values("return-segv", "return-exec", "return-exit"));
 
 // 3 threads pass twice, each of 3 others once.
 TEST_F(run, leaves_signal_stacks_of_the_engines_own_in_place) {
