@@ -7,6 +7,7 @@
 #include "inject/life.hpp"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -165,14 +167,66 @@ struct module {
   }
 };
 
+std::mutex watching;
+// All under `watching`: how many modules had been loaded when all were seen, whether one was not ready, and
+// how often that was so.
+unsigned long long seen = 0;
+bool unready = false;
+int looks = 0;
+constexpr int most_looks = 10;
+
+/// Whether this address may be written; true where that is not known.
+bool is_writable(ElfW(Addr) address) noexcept {
+  const int file = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  std::array<char, 4096> text{};
+  ElfW(Addr) number = 0;  // "BEGIN-END rw…", and more, in each line
+  ElfW(Addr) begin = 0;
+  int field = 0;
+  bool writable = true;
+  bool found = false;
+  ssize_t size = 0;
+  while (file >= 0 && !found && (size = ::read(file, text.data(), text.size())) > 0) {
+    for (ssize_t i = 0; i < size && !found; ++i) {
+      const char c = text[static_cast<std::size_t>(i)];
+      if (c == '\n') {
+        field = 0;
+        number = 0;
+      } else if (field == 0 && c == '-') {
+        begin = std::exchange(number, 0);
+        field = 1;
+      } else if (field == 1 && c == ' ') {
+        field = 2;
+      } else if (field < 2) {
+        number = number * 16 + static_cast<ElfW(Addr)>(c <= '9' ? c - '0' : c - 'a' + 10);
+      } else if (field == 2) {
+        field = 3;  // 'r' or '-'
+      } else if (field == 3) {
+        found = address >= begin && address < number;
+        writable = !found || c == 'w';
+        field = 4;
+      }
+    }
+  }
+  if (file >= 0) {
+    ::close(file);
+  }
+  return writable;
+}
+
 void replace(const module& m, ElfW(Addr) slot, ElfW(Addr) by) noexcept {
-  // A module that another thread is loading holds no addresses so far, and is left to that.
-  if (m.base != 0 && *reinterpret_cast<const ElfW(Addr)*>(slot) < m.end - m.base) {
+  const ElfW(Addr) now = *reinterpret_cast<const ElfW(Addr)*>(slot);
+  if (now == by) {
+    return;
+  }
+  // A module that another thread is loading holds no addresses so far, and the loader writes to its pages
+  // until it seals them.
+  const bool sealed = slot >= m.sealed_begin && slot < m.sealed_end;
+  if ((m.base != 0 && now < m.end - m.base) || (sealed && is_writable(slot))) {
+    unready = true;
     return;
   }
   const auto page = static_cast<ElfW(Addr)>(::sysconf(_SC_PAGESIZE));
   void* const start = reinterpret_cast<void*>(slot & ~(page - 1));
-  const bool sealed = slot >= m.sealed_begin && slot < m.sealed_end;
   if (sealed && ::mprotect(start, page, PROT_READ | PROT_WRITE) != 0) {
     return;
   }
@@ -204,7 +258,12 @@ void replace_in(const module& m, const tables& t, ElfW(Addr) relocations, std::s
   }
 }
 
-int visit(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) {
+int visit(dl_phdr_info* info, std::size_t /*size*/, void* loaded) {
+  auto& all = *static_cast<unsigned long long*>(loaded);
+  all = info->dlpi_adds;
+  if (all == seen) {
+    return 1;  // none came
+  }
   const module m{*info};
   if (m.dynamic == nullptr || m.holds(address(&watch_exits), 1)) {
     return 0;  // our own calls are meant
@@ -252,6 +311,16 @@ int visit(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) {
 
 }  // namespace
 
-void watch_exits() noexcept { ::dl_iterate_phdr(visit, nullptr); }
+void watch_exits() noexcept {
+  const std::lock_guard lock{watching};
+  unsigned long long loaded = 0;
+  unready = false;
+  ::dl_iterate_phdr(visit, &loaded);
+  looks = unready ? looks + 1 : 0;
+  seen = unready && looks < most_looks ? 0 : loaded;
+}
+
+void lock_exits() noexcept { watching.lock(); }
+void unlock_exits() noexcept { watching.unlock(); }
 
 }  // namespace varve::inject

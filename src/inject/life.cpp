@@ -60,8 +60,7 @@ pid_t thread_id() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
 /// Of a thread of this process; not 0.
 std::chrono::nanoseconds processor_time(pid_t thread) noexcept {
-  constexpr unsigned of_thread =
-      6;  // the kernel's, as pthread_getcpuclockid() makes it, which needs the thread
+  constexpr unsigned of_thread = 6;  // the kernel's, as pthread_getcpuclockid() makes them
   timespec t{};
   ::clock_gettime(static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3U) | of_thread), &t);
   return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec + 1};
@@ -153,6 +152,7 @@ void serve(recording& r) noexcept {
       } else {
         const clock::time_point begin = clock::now();
         next = begin + std::chrono::hours{1};  // where it throws
+        watch_exits();                         // of modules that came since
         write_records(r, stage::snapshot);
         const auto took = std::chrono::ceil<milliseconds>(clock::now() - begin);
         interval = std::max(std::min(2 * interval, r.asked.interval), 30 * took);
@@ -189,8 +189,10 @@ class signals_blocked {
 void before_fork() noexcept {
   lock_marks();
   lock_ranges();
+  lock_exits();
 }
 void after_fork() noexcept {
+  unlock_exits();
   unlock_ranges();
   unlock_marks();
 }
@@ -258,15 +260,20 @@ void end_at_exit() noexcept {
   if (r == nullptr || r->owner != ::getpid()) {
     return;
   }
-  if (!take_end()) {
-    if (r->exiting_id != thread_id()) {
+  // What would end the process comes when all is written, or waits for that on another thread.
+  const signals_blocked blocked{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+  const pid_t me = thread_id();
+  pid_t exiting = 0;
+  const bool first = r->exiting_id.compare_exchange_strong(exiting, me);
+  if (!first || !take_end()) {
+    if (exiting != me) {
       wait_for_writer(*r, [] { return current_life == life::ending; });
+    }
+    if (first) {
+      r->exiting_id = 0;
     }
     return;
   }
-  // What would end the process comes when all is written, or waits for that on another thread.
-  const signals_blocked blocked{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
-  r->exiting_id = thread_id();
   r->request = quit;
   wake_all(r->request);
   try {
@@ -276,6 +283,7 @@ void end_at_exit() noexcept {
     say(log_level::error, e.what());
   }
   current_life = life::over;
+  wake_all(r->request);
 }
 
 void write_now(why reason) noexcept {

@@ -311,6 +311,19 @@ INSTANTIATE_TEST_SUITE_P(by_fault, run_that_ends,
 INSTANTIATE_TEST_SUITE_P(by_fault, run_that_ends_twice,
                          testing::Values("return-segv", "return-exec", "return-exit"));
 
+// The range "last" came after its last snapshot.
+TEST_F(run, loses_nothing_where_a_module_that_came_later_calls_exit) {
+  calls all = two_passes;
+  all[": later"] = 2;
+  all[": last"] = 1;
+  for (const std::string plugin : {VARVE_PLUGIN_NOW, VARVE_PLUGIN_LAZY}) {
+    const outcome o = run_engine("_exit-later", {"--snapshots", "10ms"}, {"ENGINE_PLUGIN=" + plugin});
+    EXPECT_EQ(o.code, 7);
+    EXPECT_EQ(calls_of(report()), all) << plugin;
+    EXPECT_THAT(o.err, Not(HasSubstr("missing"))) << plugin;
+  }
+}
+
 // 3 threads pass twice, each of 3 others once.
 TEST_F(run, leaves_signal_stacks_of_the_engines_own_in_place) {
   EXPECT_EQ(run_engine("own-stack").code, 0);
