@@ -5,9 +5,9 @@
 #include "inject/exits.hpp"
 
 #include "inject/life.hpp"
+#include "inject/pages.hpp"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -175,44 +175,6 @@ bool unready = false;
 int looks = 0;
 constexpr int most_looks = 10;
 
-/// Whether this address may be written; true where that is not known.
-bool is_writable(ElfW(Addr) address) noexcept {
-  const int file = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  std::array<char, 4096> text{};
-  ElfW(Addr) number = 0;  // "BEGIN-END rw…", and more, in each line
-  ElfW(Addr) begin = 0;
-  int field = 0;
-  bool writable = true;
-  bool found = false;
-  ssize_t size = 0;
-  while (file >= 0 && !found && (size = ::read(file, text.data(), text.size())) > 0) {
-    for (ssize_t i = 0; i < size && !found; ++i) {
-      const char c = text[static_cast<std::size_t>(i)];
-      if (c == '\n') {
-        field = 0;
-        number = 0;
-      } else if (field == 0 && c == '-') {
-        begin = std::exchange(number, 0);
-        field = 1;
-      } else if (field == 1 && c == ' ') {
-        field = 2;
-      } else if (field < 2) {
-        number = number * 16 + static_cast<ElfW(Addr)>(c <= '9' ? c - '0' : c - 'a' + 10);
-      } else if (field == 2) {
-        field = 3;  // 'r' or '-'
-      } else if (field == 3) {
-        found = address >= begin && address < number;
-        writable = !found || c == 'w';
-        field = 4;
-      }
-    }
-  }
-  if (file >= 0) {
-    ::close(file);
-  }
-  return writable;
-}
-
 void replace(const module& m, ElfW(Addr) slot, ElfW(Addr) by) noexcept {
   const ElfW(Addr) now = *reinterpret_cast<const ElfW(Addr)*>(slot);
   if (now == by) {
@@ -221,7 +183,7 @@ void replace(const module& m, ElfW(Addr) slot, ElfW(Addr) by) noexcept {
   // A module that another thread is loading holds no addresses so far, and the loader writes to its pages
   // until it seals them.
   const bool sealed = slot >= m.sealed_begin && slot < m.sealed_end;
-  if ((m.base != 0 && now < m.end - m.base) || (sealed && is_writable(slot))) {
+  if ((m.base != 0 && now < m.end - m.base) || (sealed && is_writable(reinterpret_cast<const void*>(slot)))) {
     unready = true;
     return;
   }

@@ -9,6 +9,7 @@
 #include "inject/ranges.hpp"
 #include "inject/results.hpp"
 #include "inject/settings.hpp"
+#include "inject/signal_mask.hpp"
 #include "inject/signals.hpp"
 
 #include <varve/session.hpp>
@@ -17,10 +18,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <initializer_list>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -168,24 +167,6 @@ void serve(recording& r) noexcept {
   }
 }
 
-class signals_blocked {
- public:
-  explicit signals_blocked(std::initializer_list<int> but = {}) noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    for (const int signal : but) {
-      ::sigdelset(&all, signal);
-    }
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 void before_fork() noexcept {
   lock_marks();
   lock_ranges();
@@ -222,7 +203,7 @@ life begin_session() {
   if (!asked) {
     return life::over;
   }
-  const signals_blocked blocked;  // new threads take no signals of the engine's
+  const signals_blocked blocked{signals_blocked::all};  // new threads take no signals of the engine's
   set_rules(asked->rules);
   auto r = std::make_unique<recording>(*std::move(asked));
   session_options options;
@@ -261,7 +242,7 @@ void end_at_exit() noexcept {
     return;
   }
   // What would end the process comes when all is written, or waits for that on another thread.
-  const signals_blocked blocked{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+  const signals_blocked blocked{signals_blocked::but_faults};
   const pid_t me = thread_id();
   pid_t exiting = 0;
   const bool first = r->exiting_id.compare_exchange_strong(exiting, me);

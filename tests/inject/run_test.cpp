@@ -295,7 +295,7 @@ class run_that_ends_twice : public run, public testing::WithParamInterface<const
 TEST_P(run_that_ends_twice, loses_nothing) {
   const outcome o = run_engine(GetParam(), {"--snapshots", "0"});
   const calls all = calls_of(report());
-  EXPECT_EQ(all.size(), two_passes.size() + 20000);
+  EXPECT_EQ(all.size(), two_passes.size() + 5000);
   EXPECT_THAT(all, Contains(Pair("decode: layer 1", 1)));
   EXPECT_THAT(o.err, Not(HasSubstr("left no records")));
 }
