@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -195,9 +196,24 @@ bool attempt(int& code, Step step) {
   return failed == success;
 }
 
+/// Into a pipe or a device, which are nobody's to replace or to protect.
+void pour(const fs::path& from, const fs::path& to) {
+  std::ifstream in{from, std::ios::binary};
+  errno = 0;
+  std::ofstream out{to, std::ios::binary};
+  if (!(out << in.rdbuf()) || !out.flush()) {
+    throw output_error{to.string() +
+                       ": cannot be written: " + std::generic_category().message(errno != 0 ? errno : EIO)};
+  }
+}
+
 /// Moves a file, or copies it where the target is on another disk, a link or a device.
 void hand_over(const fs::path& from, const fs::path& to) {
   std::error_code failed;
+  if (const fs::file_status at_end = fs::status(to, failed); fs::exists(at_end) && fs::is_other(at_end)) {
+    pour(from, to);
+    return;
+  }
   const fs::file_type there = fs::symlink_status(to, failed).type();
   if (there == fs::file_type::not_found || there == fs::file_type::regular) {
     fs::rename(from, to, failed);

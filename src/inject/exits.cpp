@@ -5,6 +5,7 @@
 #include "inject/exits.hpp"
 
 #include "inject/life.hpp"
+#include "inject/pages.hpp"
 
 #include <elf.h>
 #include <link.h>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -165,14 +167,28 @@ struct module {
   }
 };
 
+std::mutex watching;
+// All under `watching`: how many modules had been loaded when all were seen, whether one was not ready, and
+// how often that was so.
+unsigned long long seen = 0;
+bool unready = false;
+int looks = 0;
+constexpr int most_looks = 10;
+
 void replace(const module& m, ElfW(Addr) slot, ElfW(Addr) by) noexcept {
-  // A module that another thread is loading holds no addresses so far, and is left to that.
-  if (m.base != 0 && *reinterpret_cast<const ElfW(Addr)*>(slot) < m.end - m.base) {
+  const ElfW(Addr) now = *reinterpret_cast<const ElfW(Addr)*>(slot);
+  if (now == by) {
+    return;
+  }
+  // A module that another thread is loading holds no addresses so far, and the loader writes to its pages
+  // until it seals them.
+  const bool sealed = slot >= m.sealed_begin && slot < m.sealed_end;
+  if ((m.base != 0 && now < m.end - m.base) || (sealed && is_writable(reinterpret_cast<const void*>(slot)))) {
+    unready = true;
     return;
   }
   const auto page = static_cast<ElfW(Addr)>(::sysconf(_SC_PAGESIZE));
   void* const start = reinterpret_cast<void*>(slot & ~(page - 1));
-  const bool sealed = slot >= m.sealed_begin && slot < m.sealed_end;
   if (sealed && ::mprotect(start, page, PROT_READ | PROT_WRITE) != 0) {
     return;
   }
@@ -204,7 +220,12 @@ void replace_in(const module& m, const tables& t, ElfW(Addr) relocations, std::s
   }
 }
 
-int visit(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) {
+int visit(dl_phdr_info* info, std::size_t /*size*/, void* loaded) {
+  auto& all = *static_cast<unsigned long long*>(loaded);
+  all = info->dlpi_adds;
+  if (all == seen) {
+    return 1;  // none came
+  }
   const module m{*info};
   if (m.dynamic == nullptr || m.holds(address(&watch_exits), 1)) {
     return 0;  // our own calls are meant
@@ -252,6 +273,16 @@ int visit(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) {
 
 }  // namespace
 
-void watch_exits() noexcept { ::dl_iterate_phdr(visit, nullptr); }
+void watch_exits() noexcept {
+  const std::lock_guard lock{watching};
+  unsigned long long loaded = 0;
+  unready = false;
+  ::dl_iterate_phdr(visit, &loaded);
+  looks = unready ? looks + 1 : 0;
+  seen = unready && looks < most_looks ? 0 : loaded;
+}
+
+void lock_exits() noexcept { watching.lock(); }
+void unlock_exits() noexcept { watching.unlock(); }
 
 }  // namespace varve::inject

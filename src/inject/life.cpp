@@ -5,9 +5,11 @@
 #include "inject/exits.hpp"
 #include "inject/futex.hpp"
 #include "inject/labels.hpp"
+#include "inject/patience.hpp"
 #include "inject/ranges.hpp"
 #include "inject/results.hpp"
 #include "inject/settings.hpp"
+#include "inject/signal_mask.hpp"
 #include "inject/signals.hpp"
 
 #include <varve/session.hpp>
@@ -16,8 +18,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -31,10 +33,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds first_interval{100};
-/// Of a process that dies: while records are to be taken, for which locks are needed that may never be free,
-/// and in all, with the time in which they are analysed and written.
-constexpr milliseconds patience_to_take{20'000};
-constexpr milliseconds patience_to_write{600'000};
 
 /// What the writing thread is asked for, beside the reasons in `why`.
 constexpr std::uint32_t nothing = 0;
@@ -48,13 +46,24 @@ struct recording {
   std::unique_ptr<session> running;
   std::unique_ptr<std::thread> writer;
   std::atomic<pid_t> writer_id{0};
+  std::atomic<pid_t> exiting_id{0};  // the thread in which the session ends at the exit
   word request{nothing};
-  std::atomic<bool> writing{false};  // records that are taken
+  std::atomic<pid_t> writing_id{0};  // the thread that writes records which are taken
   std::size_t written_records = 0;
 
   explicit recording(settings of_run) : owner{::getpid()}, asked{std::move(of_run)}, files{asked} {}
 };
 std::atomic<recording*> current{nullptr};
+
+pid_t thread_id() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
+
+/// Of a thread of this process; not 0.
+std::chrono::nanoseconds processor_time(pid_t thread) noexcept {
+  constexpr unsigned of_thread = 6;  // the kernel's, as pthread_getcpuclockid() makes them
+  timespec t{};
+  ::clock_gettime(static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3U) | of_thread), &t);
+  return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec + 1};
+}
 
 /// While `busy`, or until patience ends. Async-signal-safe.
 template <class Busy>
@@ -62,23 +71,21 @@ void wait_for_writer(recording& r, Busy busy) noexcept {
   constexpr milliseconds step{100};
   using clock = std::chrono::steady_clock;
   const clock::time_point begin = clock::now();
-  clock::time_point moved = begin;
+  patience left;
   while (busy()) {
-    const clock::time_point now = clock::now();
-    moved = r.writing ? now : moved;
-    if (now - moved >= patience_to_take || now - begin >= patience_to_write) {
+    const pid_t writing = r.writing_id;
+    const auto worked = writing != 0 ? processor_time(writing) : std::chrono::nanoseconds{0};
+    if (left.is_over(std::chrono::floor<milliseconds>(clock::now() - begin), worked)) {
       return;
     }
     wait_while(r.request, r.request.load(), step);
   }
 }
 
-pid_t thread_id() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
-
 void write(recording& r, const trace& t, stage at) noexcept {
-  r.writing = true;
+  r.writing_id = thread_id();
   r.files.write(t, at);
-  r.writing = false;
+  r.writing_id = 0;
 }
 
 /// As the last results or, when there is more than before, as a snapshot.
@@ -144,6 +151,7 @@ void serve(recording& r) noexcept {
       } else {
         const clock::time_point begin = clock::now();
         next = begin + std::chrono::hours{1};  // where it throws
+        watch_exits();                         // of modules that came since
         write_records(r, stage::snapshot);
         const auto took = std::chrono::ceil<milliseconds>(clock::now() - begin);
         interval = std::max(std::min(2 * interval, r.asked.interval), 30 * took);
@@ -159,27 +167,13 @@ void serve(recording& r) noexcept {
   }
 }
 
-/// New threads take no signals of the engine's.
-class signals_blocked {
- public:
-  signals_blocked() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 void before_fork() noexcept {
   lock_marks();
   lock_ranges();
+  lock_exits();
 }
 void after_fork() noexcept {
+  unlock_exits();
   unlock_ranges();
   unlock_marks();
 }
@@ -209,7 +203,7 @@ life begin_session() {
   if (!asked) {
     return life::over;
   }
-  const signals_blocked blocked;
+  const signals_blocked blocked{signals_blocked::all};  // new threads take no signals of the engine's
   set_rules(asked->rules);
   auto r = std::make_unique<recording>(*std::move(asked));
   session_options options;
@@ -247,8 +241,18 @@ void end_at_exit() noexcept {
   if (r == nullptr || r->owner != ::getpid()) {
     return;
   }
-  if (!take_end()) {
-    wait_for_writer(*r, [] { return current_life == life::ending; });
+  // What would end the process comes when all is written, or waits for that on another thread.
+  const signals_blocked blocked{signals_blocked::but_faults};
+  const pid_t me = thread_id();
+  pid_t exiting = 0;
+  const bool first = r->exiting_id.compare_exchange_strong(exiting, me);
+  if (!first || !take_end()) {
+    if (exiting != me) {
+      wait_for_writer(*r, [] { return current_life == life::ending; });
+    }
+    if (first) {
+      r->exiting_id = 0;
+    }
     return;
   }
   r->request = quit;
@@ -260,20 +264,25 @@ void end_at_exit() noexcept {
     say(log_level::error, e.what());
   }
   current_life = life::over;
+  wake_all(r->request);
 }
 
 void write_now(why reason) noexcept {
   recording* const r = current.load();
-  if (r == nullptr || r->owner != ::getpid() || r->writer_id == thread_id() ||
-      current_life != life::running) {
+  const pid_t me = thread_id();
+  if (r == nullptr || r->owner != ::getpid() || r->writer_id == me || r->exiting_id == me) {
     return;
   }
+  const auto wanted = static_cast<std::uint32_t>(reason);
   std::uint32_t asked = r->request.load();
-  while (asked < static_cast<std::uint32_t>(reason) &&
-         !r->request.compare_exchange_weak(asked, static_cast<std::uint32_t>(reason))) {
+  while (current_life == life::running && asked < wanted &&
+         !r->request.compare_exchange_weak(asked, wanted)) {
   }
   wake_all(r->request);
-  wait_for_writer(*r, [&] { return r->request >= static_cast<std::uint32_t>(reason); });
+  wait_for_writer(*r, [&] {  // also for an end that another signal or thread has asked for
+    const life now = current_life;
+    return now == life::ending || (now == life::running && r->request >= wanted);
+  });
 }
 
 }  // namespace varve::inject

@@ -162,6 +162,57 @@ static void wait_for(const char* suffix) {
 }
 static void wait_for_snapshot(void) { wait_for("snapshot.report.json"); }
 
+/* Makes a report of which the writing takes a while. */
+static void many_labels(void) {
+  for (int i = 0; i < 5000; ++i) {
+    char name[16];
+    snprintf(name, sizeof name, "many_%d", i);
+    nvtxRangePushA(name);
+    nvtxRangePop();
+  }
+}
+
+static pthread_t main_thread;
+
+/* While the report is written, which another thread has asked for, ends the process at once. */
+static void* end_again(void* what) {
+  wait_for("report.json.part");
+  if (strcmp(what, "term-hup") == 0) {
+    raise(SIGHUP);
+  } else if (strcmp(what, "return-segv") == 0) {
+    raise(SIGSEGV);
+  } else if (strcmp(what, "return-exec") == 0) {
+    execl("/bin/true", "true", (char*)NULL);
+  } else if (strcmp(what, "return-exit") == 0) {
+    _exit(0);
+  } else { /* "return-term" */
+    pthread_kill(main_thread, SIGTERM);
+  }
+  return NULL;
+}
+
+/* Of a module that came after the first range. The second snapshot in the loop began after that. */
+static void exit_in_plugin(const char* path) {
+  void* library = dlopen(path != NULL ? path : "", RTLD_NOW);
+  void (*leave)(void) = NULL;
+  if (library != NULL) {
+    *(void**)&leave = dlsym(library, "leave");
+  }
+  if (leave == NULL) {
+    abort();
+  }
+  for (int i = 0; i < 2; ++i) {
+    wait_for_snapshot();
+    unlink(result_file("snapshot.report.json"));
+    nvtxRangePushA("later");
+    nvtxRangePop();
+  }
+  wait_for_snapshot();
+  nvtxRangePushA("last");
+  nvtxRangePop();
+  leave();
+}
+
 /* As a disk that is full. */
 static void allow_files_of(rlim_t bytes) {
   const struct rlimit limit = {bytes, bytes};
@@ -374,6 +425,16 @@ int main(int argc, char** argv) {
       allow_files_of(16);
       nvtxRangePushA("late");
       nvtxRangePop();
+    } else if (strncmp(what, "term-", 5) == 0 || strncmp(what, "return-", 7) == 0) {
+      many_labels();
+      main_thread = pthread_self();
+      pthread_t second;
+      pthread_create(&second, NULL, end_again, argv[1]);
+      if (what[0] == 't') {
+        raise(SIGTERM);
+      }
+    } else if (strcmp(what, "_exit-later") == 0) {
+      exit_in_plugin(getenv("ENGINE_PLUGIN"));
     } else if (strcmp(what, "_exit") == 0) {
       _exit(7);
     } else if (strcmp(what, "quick_exit") == 0) {

@@ -200,6 +200,16 @@ TEST_F(run, keeps_a_trace_that_cannot_be_written_where_it_shall_be) {
             two_passes);
 }
 
+TEST_F(run, writes_a_trace_into_a_pipe_or_a_device) {
+  const outcome o = run_engine("passes", {"--trace", "/dev/stdout"});  // which is a pipe here
+  EXPECT_EQ(o.code, 0) << o.err;
+  const std::string output = "the engine's output\n";
+  ASSERT_THAT(o.out, StartsWith(output + '{'));
+  EXPECT_EQ(calls_of(varve::analyze(varve::read_pytorch(files.write("t", o.out.substr(output.size()))))),
+            two_passes);
+  EXPECT_EQ(run_engine("passes", {"--trace", "/dev/null"}).code, 0);
+}
+
 // The engine writes over its own report, and is killed.
 TEST_F(run, keeps_a_report_that_cannot_be_read) {
   const outcome o = run_engine("spoil");
@@ -279,11 +289,40 @@ INSTANTIATE_TEST_SUITE_P(somehow, run_that_ends,
                                          ending{"handled", 9}, ending{"quick_exit", 8},
                                          ending{"to-parent", 128 + SIGTERM}, ending{"fork-quiet", 0}));
 
+// Of two ends at once the second waits for the report that the first has asked for.
+class run_that_ends_twice : public run, public testing::WithParamInterface<const char*> {};
+
+TEST_P(run_that_ends_twice, loses_nothing) {
+  const outcome o = run_engine(GetParam(), {"--snapshots", "0"});
+  const calls all = calls_of(report());
+  EXPECT_EQ(all.size(), two_passes.size() + 5000);
+  EXPECT_THAT(all, Contains(Pair("decode: layer 1", 1)));
+  EXPECT_THAT(o.err, Not(HasSubstr("left no records")));
+}
+
+INSTANTIATE_TEST_SUITE_P(somehow, run_that_ends_twice, testing::Values("term-hup", "return-term"));
+
 // Sanitizers' runtimes handle faults, set signal stacks and call _exit() themselves.
 #ifndef VARVE_SANITIZED
 INSTANTIATE_TEST_SUITE_P(by_fault, run_that_ends,
                          testing::Values(ending{"segv", 128 + SIGSEGV}, ending{"overflow", 128 + SIGSEGV},
                                          ending{"overflow-thread", 128 + SIGSEGV}, ending{"_exit", 7}));
+
+INSTANTIATE_TEST_SUITE_P(by_fault, run_that_ends_twice,
+                         testing::Values("return-segv", "return-exec", "return-exit"));
+
+// The range "last" came after its last snapshot.
+TEST_F(run, loses_nothing_where_a_module_that_came_later_calls_exit) {
+  calls all = two_passes;
+  all[": later"] = 2;
+  all[": last"] = 1;
+  for (const std::string plugin : {VARVE_PLUGIN_NOW, VARVE_PLUGIN_LAZY}) {
+    const outcome o = run_engine("_exit-later", {"--snapshots", "10ms"}, {"ENGINE_PLUGIN=" + plugin});
+    EXPECT_EQ(o.code, 7);
+    EXPECT_EQ(calls_of(report()), all) << plugin;
+    EXPECT_THAT(o.err, Not(HasSubstr("missing"))) << plugin;
+  }
+}
 
 // 3 threads pass twice, each of 3 others once.
 TEST_F(run, leaves_signal_stacks_of_the_engines_own_in_place) {
