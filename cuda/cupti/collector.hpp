@@ -43,7 +43,8 @@ class collector final : public record::device_source {
   [[nodiscard]] std::vector<loss> losses() const override;
   [[nodiscard]] time_ns own_overhead() const noexcept override;
   [[nodiscard]] collector_status status() const override;
-  void before_fork() noexcept override;
+  [[nodiscard]] bool in_use() noexcept override;
+  void before_fork(bool in_use) noexcept override;
   void after_fork() noexcept override;
   void leave_to_parent() noexcept override;
 
@@ -61,8 +62,9 @@ class collector final : public record::device_source {
 
   bool attach(const std::string& path);
   void detach() noexcept;
-  [[nodiscard]] bool must_wait() const noexcept;
-  [[nodiscard]] bool cuda_in_use() const noexcept;
+  [[nodiscard]] bool is_to_be_told() noexcept;
+  [[nodiscard]] bool must_wait(bool told_later) const noexcept;
+  [[nodiscard]] bool ask_driver() noexcept;
   void begin();
   void give_up() noexcept;
   void begin_arming();
@@ -110,7 +112,7 @@ class collector final : public record::device_source {
   std::atomic<bool> expects_cuda_{false};  // who is told of its initialisation tells us
   std::atomic<bool> cuda_started_{false};  // was told
   std::atomic<bool> waiting_{false};       // for that, with a session
-  std::atomic<bool> called_{false};        // by CUPTI: CUDA is in use
+  std::atomic<bool> cuda_used_{false};     // as far as is known: by a call, or as the driver said
   std::atomic<bool> exiting_{false};       // this process is
   std::atomic<std::uint32_t> era_{0};
   std::atomic<std::int32_t> completing_{0};      // buffers, on CUPTI's threads

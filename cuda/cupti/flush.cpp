@@ -105,7 +105,7 @@ time_ns collector::now() const noexcept {
 }
 
 void collector::poll(bool now) noexcept {
-  if (waiting_ && !exiting_ && cuda_in_use()) {
+  if (waiting_ && !exiting_ && ask_driver()) {
     cuda_starts();  // the driver has not told
   }
   const question asks{*this};
