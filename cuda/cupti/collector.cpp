@@ -98,11 +98,16 @@ void collector::start(const gpu_options& options) noexcept {
   if (left_) {
     return;
   }
-  const bool told_later = is_to_be_told();
+  const question asks{*this};
+  const bool told_later = asks && is_to_be_told();
   const std::lock_guard lock{life_};
   try {
     problem_.clear();
     note_.clear();
+    if (!asks) {
+      refuse("the process is exiting: no GPU is recorded any more");
+      return;
+    }
     options_ = options;
     {
       const std::lock_guard told{told_mutex_};
@@ -185,6 +190,10 @@ void collector::cuda_starts() noexcept {
   if (left_) {
     return;
   }
+  const question asks{*this};
+  if (!asks) {
+    return;
+  }
   const std::lock_guard lock{life_};
   try {
     if (armed_ && subscriber_ == nullptr) {
@@ -204,19 +213,18 @@ void collector::stop() noexcept {
   if (left_) {
     return;
   }
+  const question asks{*this};
   const std::lock_guard lock{life_};
   waiting_ = false;
   if (!recording_) {
     return;
   }
-  switch_off();
-  wait_for_devices();
-  flush(flush_forced);
-  wait_for_completions();  // that have begun before the flush
-  count_dropped();
+  if (asks) {
+    fetch_the_last();
+  }
   recording_ = false;
   wait_for_completions();  // that have seen it recording
-  if (!armed_) {
+  if (asks && !armed_) {
     detach();
   }
 }
@@ -243,6 +251,10 @@ void collector::note(std::string_view text) noexcept {
 
 void collector::arm(bool kernels) noexcept {
   if (left_) {
+    return;
+  }
+  const question asks{*this};
+  if (!asks) {
     return;
   }
   const bool told_later = is_to_be_told();
@@ -272,12 +284,16 @@ void collector::disarm() noexcept {
   if (left_) {
     return;
   }
+  const question asks{*this};
   const std::lock_guard lock{life_};
   if (!armed_) {
     return;
   }
   armed_ = false;
   armed_kernels_ = false;
+  if (!asks) {
+    return;
+  }
   settle_inheritance();
   if (!recording_ && subscriber_ != nullptr) {
     enable_records(false);

@@ -58,7 +58,19 @@ class collector final : public record::device_source {
     decoder records;
   };
 
-  class question;
+  /// While it lives and is true, an exit waits for the thread that asks CUPTI something; where it is false
+  /// nothing may be asked any more. Taken before `life_`.
+  class question {
+   public:
+    explicit question(const collector& c) noexcept : collector_{c} { ++collector_.asking_; }
+    question(const question&) = delete;
+    question& operator=(const question&) = delete;
+    ~question() { --collector_.asking_; }
+    explicit operator bool() const noexcept { return !collector_.exiting_; }
+
+   private:
+    const collector& collector_;
+  };
 
   bool attach(const std::string& path);
   void detach() noexcept;
@@ -78,6 +90,7 @@ class collector final : public record::device_source {
   void wait_for_completions() noexcept;
   void flush(std::uint32_t flag) noexcept;
   void note(std::string_view text) noexcept;
+  void fetch_the_last() noexcept;
   void end_asking() noexcept;
   void count_dropped() noexcept;
   void refuse(std::string why) noexcept;
