@@ -119,14 +119,14 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
       last_contexts[reinterpret_cast<std::uintptr_t>(d.context) / 64 % std::size(last_contexts)];
   if (d.context != nullptr && (d.context != last.context || era != last.era)) {
     last = {d.context, era};
-    called_ = true;
+    cuda_used_ = true;
     contexts_.saw(d.context);
   }
 }
 
 void collector::on_resource(resource_event what, const resource_data& d) noexcept {
   if (what == resource_event::context_created) {
-    called_ = true;
+    cuda_used_ = true;
     contexts_.saw(d.context);
   } else if (what == resource_event::context_destroy_starting) {
     contexts_.gone(d.context);

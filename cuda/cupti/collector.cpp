@@ -98,10 +98,16 @@ void collector::start(const gpu_options& options) noexcept {
   if (left_) {
     return;
   }
+  const question asks{*this};
+  const bool told_later = asks && is_to_be_told();
   const std::lock_guard lock{life_};
   try {
     problem_.clear();
     note_.clear();
+    if (!asks) {
+      refuse("the process is exiting: no GPU is recorded any more");
+      return;
+    }
     options_ = options;
     {
       const std::lock_guard told{told_mutex_};
@@ -110,7 +116,7 @@ void collector::start(const gpu_options& options) noexcept {
     options_.buffer_bytes =
         std::clamp(options.buffer_bytes & ~(record_alignment - 1), least_buffer, largest_buffer);
     options_.buffers = std::clamp<std::size_t>(options.buffers, 1, most_buffers);
-    waiting_ = must_wait();
+    waiting_ = must_wait(told_later);
     if (waiting_) {
       problem_ = "CUDA has not been initialised in this process: there is no GPU work to record";
       return;
@@ -161,19 +167,31 @@ void collector::begin() {
   recording_ = true;
 }
 
+// Not under a lock: the driver may wait for its initialisation, which tells us.
+bool collector::is_to_be_told() noexcept { return expects_cuda_ && !cuda_started_ && !ask_driver(); }
+
 // Once CUPTI has been touched there is nothing to be gained.
-bool collector::must_wait() const noexcept {
-  return expects_cuda_ && !cuda_started_ && subscriber_ == nullptr && !cuda_in_use();
+bool collector::must_wait(bool told_later) const noexcept {
+  return told_later && !cuda_started_ && subscriber_ == nullptr;
 }
 
-bool collector::cuda_in_use() const noexcept {
-  const cuda::driver* const driver = cuda::find_driver(false);
-  return called_ || (driver != nullptr && cuda::is_initialised(*driver));
+bool collector::ask_driver() noexcept {
+  if (!cuda_used_) {
+    const cuda::driver* const driver = cuda::find_driver(false);
+    if (driver != nullptr && cuda::is_initialised(*driver)) {
+      cuda_used_ = true;
+    }
+  }
+  return cuda_used_;
 }
 
 void collector::cuda_starts() noexcept {
   cuda_started_ = true;
   if (left_) {
+    return;
+  }
+  const question asks{*this};
+  if (!asks) {
     return;
   }
   const std::lock_guard lock{life_};
@@ -195,19 +213,18 @@ void collector::stop() noexcept {
   if (left_) {
     return;
   }
+  const question asks{*this};
   const std::lock_guard lock{life_};
   waiting_ = false;
   if (!recording_) {
     return;
   }
-  switch_off();
-  wait_for_devices();
-  flush(flush_forced);
-  wait_for_completions();  // that have begun before the flush
-  count_dropped();
+  if (asks) {
+    fetch_the_last();
+  }
   recording_ = false;
   wait_for_completions();  // that have seen it recording
-  if (!armed_) {
+  if (asks && !armed_) {
     detach();
   }
 }
@@ -236,12 +253,17 @@ void collector::arm(bool kernels) noexcept {
   if (left_) {
     return;
   }
+  const question asks{*this};
+  if (!asks) {
+    return;
+  }
+  const bool told_later = is_to_be_told();
   const std::lock_guard lock{life_};
   try {
     settle_inheritance();
     armed_ = true;
     armed_kernels_ = armed_kernels_ || kernels;
-    if (!must_wait()) {
+    if (!must_wait(told_later)) {
       begin_arming();
     }
   } catch (const std::bad_alloc&) {
@@ -262,12 +284,16 @@ void collector::disarm() noexcept {
   if (left_) {
     return;
   }
+  const question asks{*this};
   const std::lock_guard lock{life_};
   if (!armed_) {
     return;
   }
   armed_ = false;
   armed_kernels_ = false;
+  if (!asks) {
+    return;
+  }
   settle_inheritance();
   if (!recording_ && subscriber_ != nullptr) {
     enable_records(false);

@@ -43,7 +43,8 @@ class collector final : public record::device_source {
   [[nodiscard]] std::vector<loss> losses() const override;
   [[nodiscard]] time_ns own_overhead() const noexcept override;
   [[nodiscard]] collector_status status() const override;
-  void before_fork() noexcept override;
+  [[nodiscard]] bool in_use() noexcept override;
+  void before_fork(bool in_use) noexcept override;
   void after_fork() noexcept override;
   void leave_to_parent() noexcept override;
 
@@ -57,12 +58,25 @@ class collector final : public record::device_source {
     decoder records;
   };
 
-  class question;
+  /// While it lives and is true, an exit waits for the thread that asks CUPTI something; where it is false
+  /// nothing may be asked any more. Taken before `life_`.
+  class question {
+   public:
+    explicit question(const collector& c) noexcept : collector_{c} { ++collector_.asking_; }
+    question(const question&) = delete;
+    question& operator=(const question&) = delete;
+    ~question() { --collector_.asking_; }
+    explicit operator bool() const noexcept { return !collector_.exiting_; }
+
+   private:
+    const collector& collector_;
+  };
 
   bool attach(const std::string& path);
   void detach() noexcept;
-  [[nodiscard]] bool must_wait() const noexcept;
-  [[nodiscard]] bool cuda_in_use() const noexcept;
+  [[nodiscard]] bool is_to_be_told() noexcept;
+  [[nodiscard]] bool must_wait(bool told_later) const noexcept;
+  [[nodiscard]] bool ask_driver() noexcept;
   void begin();
   void give_up() noexcept;
   void begin_arming();
@@ -76,6 +90,7 @@ class collector final : public record::device_source {
   void wait_for_completions() noexcept;
   void flush(std::uint32_t flag) noexcept;
   void note(std::string_view text) noexcept;
+  void fetch_the_last() noexcept;
   void end_asking() noexcept;
   void count_dropped() noexcept;
   void refuse(std::string why) noexcept;
@@ -110,7 +125,7 @@ class collector final : public record::device_source {
   std::atomic<bool> expects_cuda_{false};  // who is told of its initialisation tells us
   std::atomic<bool> cuda_started_{false};  // was told
   std::atomic<bool> waiting_{false};       // for that, with a session
-  std::atomic<bool> called_{false};        // by CUPTI: CUDA is in use
+  std::atomic<bool> cuda_used_{false};     // as far as is known: by a call, or as the driver said
   std::atomic<bool> exiting_{false};       // this process is
   std::atomic<std::uint32_t> era_{0};
   std::atomic<std::int32_t> completing_{0};      // buffers, on CUPTI's threads

@@ -8,6 +8,7 @@
 #include "driver/driver.hpp"
 
 #include "record/clock.hpp"
+#include "record/fork.hpp"
 
 #include <chrono>
 #include <new>
@@ -75,24 +76,27 @@ void collector::flush(std::uint32_t flag) noexcept {
   }
 }
 
-/// While it lives and is true, an exit waits for the thread that asks CUPTI something.
-class collector::question {
- public:
-  explicit question(const collector& c) noexcept : collector_{c} { ++collector_.asking_; }
-  question(const question&) = delete;
-  question& operator=(const question&) = delete;
-  ~question() { --collector_.asking_; }
-  explicit operator bool() const noexcept { return !collector_.exiting_; }
-
- private:
-  const collector& collector_;
-};
+/// What a session has switched on is off then, and its records are here.
+void collector::fetch_the_last() noexcept {
+  switch_off();
+  wait_for_devices();
+  flush(flush_forced);
+  wait_for_completions();  // that have begun before the flush
+  count_dropped();
+}
 
 void collector::end_asking() noexcept {
   exiting_ = true;
   const time_ns until = record::monotonic() + patience;
   while (asking_ != 0 && record::monotonic() < until) {
     std::this_thread::sleep_for(std::chrono::microseconds{50});
+  }
+  // A session may stop later, as global ones do, and then has what is fetched here.
+  if (!left_ && recording_ && record::lock_within(life_, until - record::monotonic())) {
+    const std::lock_guard lock{life_, std::adopt_lock};
+    if (recording_) {
+      fetch_the_last();
+    }
   }
 }
 
@@ -105,10 +109,10 @@ time_ns collector::now() const noexcept {
 }
 
 void collector::poll(bool now) noexcept {
-  if (waiting_ && !exiting_ && cuda_in_use()) {
+  const question asks{*this};
+  if (asks && waiting_ && ask_driver()) {
     cuda_starts();  // the driver has not told
   }
-  const question asks{*this};
   if (left_ || !asks || !recording_) {
     return;
   }

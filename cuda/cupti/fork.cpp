@@ -21,9 +21,12 @@ thread_local fork_state this_fork __attribute__((tls_model("initial-exec")));
 
 }  // namespace
 
-void collector::before_fork() noexcept {
+// The driver may itself fork in its initialisation, and is left alone where it will tell of that.
+bool collector::in_use() noexcept { return cuda_started_ || cuda_used_ || (!expects_cuda_ && ask_driver()); }
+
+void collector::before_fork(bool in_use) noexcept {
   this_fork.has_life = record::lock_within(life_, record::fork_patience);
-  this_fork.cuda_used = attached_.load() != nullptr && cuda_in_use();
+  this_fork.cuda_used = in_use;
 }
 
 void collector::after_fork() noexcept {

@@ -286,11 +286,10 @@ void event_spans::hand_over(std::vector<record::device_span>& spans) {
   done_.clear();
 }
 
-void event_spans::before_fork() noexcept {
+void event_spans::before_fork(bool in_use) noexcept {
   fork_in_poll_ = !record::lock_within(polling_, record::fork_patience);
   mutex_.lock();
-  const driver* const d = find_driver(false);
-  used_at_fork_ = d != nullptr && is_initialised(*d);
+  used_at_fork_ = in_use;
 }
 
 void event_spans::after_fork() noexcept {

@@ -57,7 +57,7 @@ class event_spans final : public record::span_source {
   [[nodiscard]] bool concerned() const noexcept override;
   [[nodiscard]] collector_status status() const override;
 
-  void before_fork() noexcept override;
+  void before_fork(bool in_use) noexcept override;
   void after_fork() noexcept override;
   void leave_to_parent() noexcept override;
 

@@ -93,6 +93,8 @@ class VARVE_API label_table {
  public:
   /// The index of the path `parent` / (kind, name, index), added if new.
   std::uint32_t intern(const label_node& node);
+  /// The index of that path, or `none`.
+  [[nodiscard]] std::uint32_t find(const label_node& node) const noexcept;
   [[nodiscard]] const label_node& operator[](std::uint32_t label) const noexcept { return nodes_[label]; }
   [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // From a store to a trace: what is open is closed, ticks become nanoseconds, counters become losses.
+#include "record/graph_labels.hpp"
 #include "record/host.hpp"
 #include "record/store.hpp"
 
@@ -134,6 +135,9 @@ std::vector<loss> store::losses() const {
        "ends of requests that began before the session or were not kept"},
       {early_links_.size(), "passes that served requests that began before the session or were not kept"},
       {ended_open_, "ranges still open when their thread ended"},
+      {labels_of_graphs().without_path(),
+       "graph nodes captured without their label: there are more label paths than are kept (varve::disarm() "
+       "and varve::arm() forget those of graphs before)"},
       {refused_threads_, "threads without a log: too many at once, or no memory"},
   };
   std::vector<loss> out;

@@ -47,6 +47,7 @@ struct labels_state {
   std::deque<leaving_entry> leaving;
   std::size_t aged = 0;  // of these, those from before the last purge
   std::size_t versions = 0;
+  std::size_t without_path = 0;
   bool reading = false;
   std::atomic<bool> versioned{false};  // by this session
 };
@@ -84,6 +85,22 @@ void leave(labels_state& s, const leaving_entry& what) {
   s.leaving.push_back(what);
 }
 
+/// none: it is new, and there is no room for it.
+std::uint32_t path_of(labels_state& s, const thread_log& log) {
+  const bool room = s.paths.size() + log.depth() <= graph_labels::most_steps;
+  std::uint32_t path = none;
+  for (std::uint32_t i = 0; i < log.depth(); ++i) {
+    const open_range& open = log.stack()[i];
+    label_node step{path, none, open.index, static_cast<range_kind>(open.kind)};
+    step.name = room ? s.strings.intern(open.name) : s.strings.find(open.name);
+    path = room ? s.paths.intern(step) : s.paths.find(step);
+    if (path == none) {
+      break;
+    }
+  }
+  return path;
+}
+
 void change(labels_state& s, std::uint64_t node, entry to, std::uint32_t since) {
   entry& now = s.nodes[node];
   to.since = 0;
@@ -108,13 +125,8 @@ void graph_labels::capture(std::uint64_t node, const thread_log& log) noexcept {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};
   try {
-    std::uint32_t path = none;
-    for (std::uint32_t i = 0; i < log.depth() && s.paths.size() < most_steps; ++i) {
-      const open_range& step = log.stack()[i];
-      path =
-          s.paths.intern({path, s.strings.intern(step.name), step.index, static_cast<range_kind>(step.kind)});
-    }
-    path = s.paths.size() < most_steps ? path : none;
+    const std::uint32_t path = path_of(s, log);
+    s.without_path += path == none ? 1U : 0U;
     s.nodes[node] = {path, 0, log.innermost(), node, false};
   } catch (const std::bad_alloc&) {
     s.nodes.erase(node);
@@ -209,6 +221,7 @@ void graph_labels::clear() noexcept {
   s.leaving.clear();
   s.aged = 0;
   s.versions = 0;
+  s.without_path = 0;
   s.versioned = false;
   s.strings = {};
   s.paths = {};
@@ -270,6 +283,12 @@ graph_labels::origin graph_labels::resolve(std::uint64_t node, std::uint32_t ver
   }
   record.stale = e.stale;
   return {e.captured_in, e.origin};
+}
+
+std::size_t graph_labels::without_path() noexcept {
+  labels_state& s = state();
+  const std::lock_guard lock{s.mutex};
+  return s.without_path;
 }
 
 std::size_t graph_labels::size() noexcept {

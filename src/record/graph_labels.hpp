@@ -25,7 +25,7 @@ class graph_labels {
  public:
   static constexpr std::size_t most_leaving = std::size_t{1} << 18U;
   /// Steps of all label paths that nodes were captured with, as long as they are armed: nodes captured later
-  /// stay unlabelled.
+  /// with another path stay unlabelled, and are counted.
   static constexpr std::size_t most_steps = std::size_t{1} << 18U;
 
   /// Notes the path of the given stack for `node`, and the range that it was captured in.
@@ -55,6 +55,8 @@ class graph_labels {
   /// That version of the node as a trace's record, its path interned there.
   origin resolve(std::uint64_t node, std::uint32_t version, trace& into, graph_node& record);
 
+  /// Nodes that were captured with a path for which there was no room.
+  [[nodiscard]] std::size_t without_path() noexcept;
   /// Nodes and former versions that are kept.
   [[nodiscard]] std::size_t size() noexcept;
 };

@@ -58,7 +58,8 @@ process_state& process() noexcept {
 
 // Around a fork all locks are held, so that the child finds none taken by a thread that it does not have.
 void before_fork() noexcept {
-  built_in_source().before_fork();  // waits, so nothing is held then
+  const bool devices_in_use = built_in_source().in_use();
+  built_in_source().before_fork(devices_in_use);  // waits, so nothing is held then
   process().mutex.lock();
   process().window.lock();
   process().wake_mutex.lock();
@@ -66,7 +67,7 @@ void before_fork() noexcept {
   pool.lock();
   labels_of_graphs().lock();
   lock_names();
-  built_in_spans().before_fork();
+  built_in_spans().before_fork(devices_in_use);
 }
 
 void unlock_all() noexcept {

@@ -40,7 +40,7 @@ struct session::impl {
   void begin_recording(int headers);
   trace stop(bool keep);
   void say(log_level level, std::string_view text) const noexcept;
-  [[nodiscard]] bool uses_spans() const;
+  [[nodiscard]] bool tells_of_spans() const;
   [[nodiscard]] std::vector<collector_status> collectors() const;
   void describe(trace& t, std::size_t records) const;
 };
@@ -111,8 +111,9 @@ void session::impl::begin_recording(int headers) {
   say(log_level::info, "session started");
 }
 
-/// A source of records that waited for CUDA may have begun since.
-bool session::impl::uses_spans() const {
+/// A source of records that waited for CUDA may have begun since: then it alone tells of itself. What was
+/// lost before is told all the same.
+bool session::impl::tells_of_spans() const {
   return spans && record::built_in_source().status().state == collector_state::unavailable;
 }
 
@@ -127,7 +128,7 @@ std::vector<collector_status> session::impl::collectors() const {
   }
   if (options.gpu.enabled) {
     out.push_back(record::built_in_source().status());
-    if (uses_spans() && record::built_in_spans().concerned()) {
+    if (tells_of_spans() && record::built_in_spans().concerned()) {
       out.push_back(record::built_in_spans().status());
     }
   }
@@ -170,7 +171,7 @@ void session::impl::describe(trace& t, std::size_t records) const {
       t.lose(l.what, l.where, l.count);
     }
     std::vector<device_info> found = devices.devices();
-    if (uses_spans()) {
+    if (spans) {
       const record::span_source& source = record::built_in_spans();
       t.own_overhead += source.own_overhead();
       for (const loss& l : source.losses()) {
@@ -285,7 +286,7 @@ session_status session::status() const {
       for (loss& l : record::built_in_source().losses()) {
         out.losses.push_back(std::move(l));
       }
-      if (impl_->uses_spans()) {
+      if (impl_->spans) {
         for (loss& l : record::built_in_spans().losses()) {
           out.losses.push_back(std::move(l));
         }

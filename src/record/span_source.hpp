@@ -56,9 +56,9 @@ class span_source {
   [[nodiscard]] virtual bool concerned() const noexcept = 0;
   [[nodiscard]] virtual collector_status status() const = 0;
 
-  /// Around a fork; leave_to_parent() in the child. Devices that are in use stay with the parent; else a
+  /// Around a fork; leave_to_parent() in the child. Devices that are `in_use` stay with the parent; else a
   /// session of the child's own may measure on them.
-  virtual void before_fork() noexcept = 0;
+  virtual void before_fork(bool in_use) noexcept = 0;
   virtual void after_fork() noexcept = 0;
   virtual void leave_to_parent() noexcept = 0;
 };

@@ -90,6 +90,11 @@ std::uint32_t label_table::intern(const label_node& node) {
   return entry->second;
 }
 
+std::uint32_t label_table::find(const label_node& node) const noexcept {
+  const auto found = ids_.find(node);
+  return found != ids_.end() ? found->second : none;
+}
+
 void call_columns::reserve(std::size_t n) {
   begin.reserve(n);
   end.reserve(n);

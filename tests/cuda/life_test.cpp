@@ -412,33 +412,74 @@ TEST_F(process_with_a_session_DeathTest, ends) {
 // What libcupti has for the end of the process was registered before ours, so it runs behind it.
 std::atomic<bool> flushing{false};
 std::atomic<bool> exiting{false};
+varve::session* stopped_late = nullptr;
+
+/// Exits while another thread flushes, with 3 where libcupti ends after that, with 4 where before.
+void exit_during(void (*flush)()) {
+  std::atexit([] { exiting = true; });
+  standin::on_entry([](std::string_view function) {
+    if (function == "cuptiActivityFlushAll") {
+      flushing = true;
+      while (!exiting) {
+        std::this_thread::yield();
+      }
+      for (int i = 0; i < 300; ++i) {  // and it takes longer than whoever would not wait
+        std::this_thread::yield();
+      }
+      flushing = false;
+    }
+  });
+  std::thread{flush}.detach();
+  while (!flushing) {
+    std::this_thread::yield();
+  }
+  std::exit(5);
+}
 
 TEST_F(process_with_a_session_DeathTest, ends_when_nobody_is_in_cupti_any_more) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
         std::atexit([] { std::_Exit(flushing ? 4 : 3); });
-        auto* const leaked = new varve::session{on_standin()};
-        std::atexit([] { exiting = true; });
-        standin::on_entry([](std::string_view function) {
-          if (function == "cuptiActivityFlushAll") {
-            flushing = true;
-            while (!exiting) {
-              std::this_thread::yield();
-            }
-            for (int i = 0; i < 300; ++i) {  // and it takes longer than whoever would not wait
-              std::this_thread::yield();
-            }
-            flushing = false;
-          }
-        });
-        std::thread{[leaked] { static_cast<void>(leaked->snapshot()); }}.detach();
-        while (!flushing) {
-          std::this_thread::yield();
-        }
-        std::exit(5);
+        stopped_late = new varve::session{on_standin()};
+        exit_during([] { static_cast<void>(stopped_late->snapshot()); });
       },
       testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(
+      {
+        std::atexit([] { std::_Exit(flushing ? 4 : 3); });
+        varve::arm_devices();
+        exit_during([] { varve::disarm(); });
+      },
+      testing::ExitedWithCode(3), "");
+}
+
+/// Ends the process where libcupti has ended: 4 where it is called after that, 5 where records are missing.
+void stop_after_cupti() {
+  const std::size_t calls = standin::calls().size();
+  const varve::trace t = stopped_late->stop();
+  varve::disarm();
+  { const varve::session another{on_standin()}; }
+  varve::arm();
+  std::_Exit(standin::calls().size() != calls ? 4 : t.activities.size() != 1 ? 5 : 3);
+}
+
+TEST_F(process_with_a_session_DeathTest, has_its_records_when_the_session_stops_after_cupti_has_ended) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const bool armed : {false, true}) {
+    EXPECT_EXIT(
+        {
+          std::atexit(stop_after_cupti);
+          if (armed) {
+            varve::arm_devices();
+          }
+          stopped_late = new varve::session{on_standin()};
+          record_something(*stopped_late);
+          std::exit(6);
+        },
+        testing::ExitedWithCode(3), "")
+        << armed;
+  }
 }
 
 TEST_F(process_with_a_session_DeathTest, ends_while_threads_launch) {

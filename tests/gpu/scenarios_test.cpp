@@ -2,6 +2,11 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Each scenario under a session: every kernel, copy and set is attributed to the layer that launched it.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "gpu/session_test.hpp"
 
 namespace varve_gpu {
@@ -98,6 +103,41 @@ TEST(gpu_session_first, starts_before_cuda_does) {
   }
   check(cudaDeviceSynchronize());
   expect_all_attributed(varve::analyze(session.stop()), count({0, 1, 1}));
+}
+
+/// In a child whose parent has a session and has not used CUDA: 0 where its own session records.
+int record_in_child() {
+  if (!why_no_device().empty()) {
+    return 2;
+  }
+  marking_stage s;
+  s.prepare();
+  varve::session own;
+  if (!collects(own)) {
+    return 3;
+  }
+  {
+    const in_pass p{s};
+    run_layers(s, {0, 1, 1}, nullptr);
+  }
+  check(cudaDeviceSynchronize());
+  expect_all_attributed(varve::analyze(own.stop()), count({0, 1, 1}));
+  return testing::Test::HasFailure() ? 1 : 0;
+}
+
+TEST(gpu_session_first, leaves_the_gpu_to_a_child_that_is_forked_before_cuda_starts) {
+  const varve::session session;
+  const pid_t child = fork();
+  if (child == 0) {
+    std::_Exit(record_in_child());
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 2) {
+    GTEST_SKIP() << "no CUDA device here";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

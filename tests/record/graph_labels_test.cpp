@@ -6,6 +6,7 @@
 #include "record/registry.hpp"
 
 #include <varve/marker.hpp>
+#include <varve/session.hpp>
 
 #include <gtest/gtest.h>
 
@@ -27,6 +28,17 @@ class node_labels : public testing::Test {
     const varve::label made{name, 0};
     const varve::layer layer{made};
     labels.capture(node, *varve::record::this_log);
+  }
+  void capture_step(std::uint64_t node, std::uint64_t index) {
+    const varve::layer layer{"layer", static_cast<std::int32_t>(index)};
+    labels.capture(node, *varve::record::this_log);
+  }
+  static std::uint64_t lost_labels(const varve::trace& t) {
+    std::uint64_t count = 0;
+    for (const varve::loss& l : t.losses) {
+      count += l.what.find("graph nodes captured without their label") != std::string::npos ? l.count : 0;
+    }
+    return count;
   }
   /// What a launch with this correlation has: "attention 0", with a '?' where that is not sure.
   std::string label(std::uint64_t node, std::uint32_t correlation) {
@@ -125,14 +137,22 @@ TEST_F(node_labels, are_forgotten_at_once_where_nobody_reads) {
 TEST_F(node_labels, are_of_no_more_paths_than_there_is_room_for) {
   constexpr std::uint64_t enough = graph_labels::most_steps + 10;
   for (std::uint64_t i = 0; i < enough; ++i) {
-    const varve::layer layer{"layer", static_cast<std::int32_t>(i)};
-    labels.capture(i + 1, *varve::record::this_log);
+    capture_step(i + 1, i);
   }
   EXPECT_EQ(label(1, 0), "layer 0");
+  EXPECT_EQ(label(graph_labels::most_steps, 0), "layer " + std::to_string(graph_labels::most_steps - 1));
   EXPECT_EQ(label(enough, 0), "");
+  EXPECT_EQ(labels.without_path(), 10U);
   for (std::uint64_t i = 0; i < enough; ++i) {
     labels.destroy(i + 1, false);
   }
+  // Known paths are told on; what is left out is counted, also by a session.
+  capture_step(1, 7);
+  EXPECT_EQ(label(1, 0), "layer 7");
+  varve::session session;
+  EXPECT_EQ(lost_labels(session.stop()), 10U);
+  varve::disarm();
+  EXPECT_EQ(labels.without_path(), 0U);
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ STANDIN_EXPORT void end_capture(handle stream);
 /// Events recorded from now on are not done before release_events().
 STANDIN_EXPORT void hold_events();
 STANDIN_EXPORT void release_events();
+/// Run where cuDeviceGetCount begins, with nothing of the stand-in's locked; null: nothing.
+STANDIN_EXPORT void on_device_count(std::function<void()> hook);
 
 // ---- faults ----
 /// Calls of `function` ("cuEventRecord") return `code`, once `after` more have worked; 0: they work again.

@@ -55,6 +55,7 @@ struct state {
   std::map<std::string, std::size_t, std::less<>> calls;
   std::vector<std::string> misuses;
   std::function<float()> elapsed;
+  std::function<void()> device_count;
   bool hold = false;
 };
 
@@ -141,6 +142,7 @@ void reset() {
   s.calls.clear();
   s.misuses.clear();
   s.elapsed = nullptr;
+  s.device_count = nullptr;
   s.hold = false;
   clock_hook = nullptr;
   current.clear();
@@ -237,6 +239,12 @@ void fail(std::string_view function, int code, std::size_t after) {
   s.faults[std::string{function}] = {code, after};
 }
 
+void on_device_count(std::function<void()> hook) {
+  state& s = all();
+  const std::lock_guard lock{s.mutex};
+  s.device_count = std::move(hook);
+}
+
 void say_elapsed(std::function<float()> milliseconds) {
   state& s = all();
   const std::lock_guard lock{s.mutex};
@@ -287,7 +295,12 @@ extern "C" {
 
 STANDIN_EXPORT int cuDeviceGetCount(int* count) {
   state& s = all();
-  const std::lock_guard lock{s.mutex};
+  std::unique_lock lock{s.mutex};
+  if (const auto hook = s.device_count) {
+    lock.unlock();
+    hook();
+    lock.lock();
+  }
   std::set<int> devices;
   for (const auto& [h, c] : s.contexts) {
     devices.insert(c.device);

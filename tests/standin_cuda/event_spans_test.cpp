@@ -416,7 +416,7 @@ TEST_F(event_span_source, does_nothing_unless_it_was_started) {
 TEST_F(event_span_source, does_nothing_in_a_child_forked_while_the_driver_was_in_use) {
   event_spans source{simulated()};
   source.start();
-  source.before_fork();
+  source.before_fork(true);
   source.leave_to_parent();
   const std::size_t before = calls();
   pass(source, 1, 1'000);

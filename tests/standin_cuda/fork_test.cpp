@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// A fork while GPU spans are measured.
+// A fork of a process with a driver. The first tests begin before it has used CUDA, which is not forgotten.
 #include "standin_cuda/control.hpp"
 #include "standin_cupti/control.hpp"
 
@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 
 namespace {
 
-class event_spans_in_a_child : public testing::Test {
+class in_a_child : public testing::Test {
  protected:
-  event_spans_in_a_child() {
+  in_a_child() {
     standin::config taken;
     taken.other_subscriber = true;
     standin::reset(taken);
@@ -33,10 +34,14 @@ class event_spans_in_a_child : public testing::Test {
     }
     return {};
   }
+  static int exit_code_of(pid_t child) {
+    int status = 0;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
   varve::session_options options;
 };
 
-TEST_F(event_spans_in_a_child, are_its_own_where_its_parent_had_not_used_cuda) {
+TEST_F(in_a_child, event_spans_are_its_own_where_its_parent_had_not_used_cuda) {
   varve::session session{options};
   const pid_t child = fork();
   if (child == 0) {
@@ -51,13 +56,40 @@ TEST_F(event_spans_in_a_child, are_its_own_where_its_parent_had_not_used_cuda) {
     const varve::trace t = own.stop();
     _exit(runs && t.event_spans.size() == 1 && standin_cuda::misuses().empty() ? 0 : 1);
   }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(exit_code_of(child), 0);
 }
 
-TEST_F(event_spans_in_a_child, are_left_to_a_parent_that_uses_cuda) {
+/// Of a child's own session, where CUPTI is free: 0 where the GPU is its parent's.
+int gpu_of_a_child(const varve::session_options& options) {
+  const varve::session own{options};
+  for (const varve::collector_status& c : own.status().collectors) {
+    if (c.name == "cupti") {
+      const bool told = c.detail.find("the GPU stays with its parent") != std::string::npos;
+      return c.state == varve::collector_state::unavailable && told ? 0 : 1;
+    }
+  }
+  return 2;
+}
+
+// The driver may wait for an initialisation, which tells us of itself.
+TEST_F(in_a_child, gpu_is_asked_for_once_with_nothing_locked) {
+  standin::reset();
+  const varve::session session{options};
+  standin_cuda::create_context();
+  standin_cuda::on_device_count([] {
+    varve_cuda_(1);
+    { const varve::layer marker{"in the driver"}; }
+  });
+  const std::size_t before = standin_cuda::calls();
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(gpu_of_a_child(options));
+  }
+  EXPECT_EQ(standin_cuda::calls() - before, 1U);
+  EXPECT_EQ(exit_code_of(child), 0);
+}
+
+TEST_F(in_a_child, event_spans_are_left_to_a_parent_that_uses_cuda) {
   standin_cuda::create_context();
   const standin_cuda::handle stream = standin_cuda::create_stream();
   varve::session session{options};
@@ -81,12 +113,45 @@ TEST_F(event_spans_in_a_child, are_left_to_a_parent_that_uses_cuda) {
     }
     _exit(standin_cuda::calls() != calls ? 1 : told ? 0 : 2);
   }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(exit_code_of(child), 0);
   open.end();
   EXPECT_EQ(session.stop().event_spans.size(), 1U);
+}
+
+TEST_F(in_a_child, gpu_is_left_to_a_parent_that_uses_cuda_and_does_not_record_it) {
+  standin::reset();
+  { const varve::layer marker{"before"}; }
+  varve::session_options hosts;
+  hosts.gpu.enabled = false;
+  const varve::session session{hosts};
+  standin_cuda::create_context();
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(gpu_of_a_child(options));
+  }
+  EXPECT_EQ(exit_code_of(child), 0);
+}
+
+// The driver's initialisation may itself fork.
+TEST_F(in_a_child, gpu_is_not_asked_for_where_the_driver_tells) {
+  standin::reset();
+  varve_cuda_(0);
+  const varve::session session{options};
+  int asked = 0;  // by this thread, since the recorder's looks after the session that waits
+  standin_cuda::on_device_count(
+      [&asked, here = std::this_thread::get_id()] { asked += std::this_thread::get_id() == here ? 1 : 0; });
+  const pid_t first = fork();
+  if (first == 0) {
+    _exit(0);
+  }
+  EXPECT_EQ(exit_code_of(first), 0);
+  varve_cuda_(1);
+  const pid_t second = fork();
+  if (second == 0) {
+    _exit(gpu_of_a_child(options));
+  }
+  EXPECT_EQ(exit_code_of(second), 0);
+  EXPECT_EQ(asked, 0);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ class event_sessions : public testing::Test {
     standin_cuda::launch(stream, nanoseconds);
     standin_cuda::advance(nanoseconds);
   }
-  static std::uint64_t lost(const varve::trace& t, const char* what) {
+  template <class Has>
+  static std::uint64_t lost(const Has& t, const char* what) {
     std::uint64_t count = 0;
     for (const varve::loss& l : t.losses) {
       count += l.what.find(what) != std::string::npos ? l.count : 0;
@@ -127,6 +128,25 @@ TEST_F(event_sessions, make_no_call_of_the_driver_for_it_where_cupti_works) {
                                "cuEventQuery", "cuStreamCreate"}) {
     EXPECT_EQ(standin_cuda::calls(function), 0U) << function;
   }
+}
+
+TEST_F(event_sessions, tell_what_was_lost_before_cupti_began) {
+  take_cupti(false);
+  standin_cuda::reset();
+  varve_cuda_(0);
+  varve::session session{options()};
+  {
+    varve::phase pass{varve::decode};
+    pass.stream(stream);  // of a driver that is not initialised
+  }
+  varve_cuda_(1);
+  const varve::session_status status = session.status();
+  const varve::trace t = session.stop();
+  EXPECT_EQ(lost(status, "passes without a GPU span"), 1U);
+  EXPECT_EQ(lost(t, "passes without a GPU span"), 1U);
+  ASSERT_NE(collector(t, "cupti"), nullptr);
+  EXPECT_EQ(collector(t, "cupti")->state, varve::collector_state::stopped);
+  EXPECT_EQ(collector(t, "cuda events"), nullptr);
 }
 
 TEST_F(event_sessions, make_no_call_of_the_driver_when_nothing_records) {

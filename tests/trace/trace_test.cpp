@@ -38,6 +38,8 @@ TEST(label_table, interns_paths_step_by_step) {
   const auto attention =
       t.labels.intern({layer, t.strings.intern("attention"), varve::no_index, varve::range_kind::op});
   EXPECT_EQ(t.labels.intern({decode, t.strings.intern("layer"), 3, varve::range_kind::layer}), layer);
+  EXPECT_EQ(t.labels.find({decode, t.strings.intern("layer"), 3, varve::range_kind::layer}), layer);
+  EXPECT_EQ(t.labels.find({decode, t.strings.intern("layer"), 4, varve::range_kind::layer}), varve::none);
   EXPECT_NE(t.labels.intern({decode, t.strings.intern("layer"), 4, varve::range_kind::layer}), layer);
   EXPECT_EQ(varve::label_text(t, attention), "decode / layer 3 / attention");
   EXPECT_EQ(varve::label_text(t, varve::none), "");
