@@ -53,6 +53,32 @@ void write_json([[maybe_unused]] const varve::report& report, [[maybe_unused]] c
 #endif
 }
 
+varve::analyze_options analysis_of(const decoder::options& o) {
+  varve::analyze_options analysis;
+  if (!o.device.empty()) {
+#if defined(DECODER_JSON)
+    analysis.ceilings = varve::read_ceilings(o.device);
+#else
+    throw std::runtime_error{"--device needs a build with VARVE_IO=ON"};
+#endif
+  }
+  return analysis;
+}
+
+/// For the work of attention in replayed passes, which grows with the context: the engine can't declare it.
+varve::model description_of(const decoder::model_config& config) {
+  varve::model m;
+  m.name = "decoder";
+  m.width = config.hidden;
+  m.vocabulary = config.vocab;
+  m.type = m.cache = m.factors = varve::dtype::f32;
+  varve::model_layer layer;
+  layer.attention.heads = {config.heads, config.kv_heads, config.head_size(), config.head_size()};
+  layer.mlp.width = config.ffn;
+  m.layers.assign(static_cast<std::size_t>(config.layers), layer);
+  return m;
+}
+
 std::unique_ptr<decoder::generator> load(decoder::backend& device, const decoder::options& o,
                                          decoder::launch_mode mode) {
   varve::phase pass{varve::load};
@@ -68,6 +94,7 @@ struct profiled_run {
 
 /// Generates tokens with a session around the whole engine.
 profiled_run profile(decoder::backend& device, const decoder::options& o, decoder::launch_mode mode) {
+  const varve::analyze_options analysis = analysis_of(o);
   varve::session session;
   if (!session) {
     throw std::runtime_error{"no session: " + session.status().error};
@@ -75,7 +102,9 @@ profiled_run profile(decoder::backend& device, const decoder::options& o, decode
   const auto engine = load(device, o, mode);
   engine->warm_up();
   token_lists tokens = engine->generate(random_prompts(o), o.tokens);
-  return {std::move(tokens), varve::analyze(session.stop())};
+  varve::trace trace = session.stop();
+  varve::describe(trace, description_of(o.model));
+  return {std::move(tokens), varve::analyze(trace, analysis)};
 }
 
 void print_tokens(const token_lists& generated) {

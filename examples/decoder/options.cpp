@@ -21,6 +21,7 @@ const char* const usage =
     "  --eager         launch every kernel by itself\n"
     "  --graph         replay decode passes as graphs; by default both ways run, one after the other\n"
     "  --json FILE     write the report as JSON; with --eager or --graph\n"
+    "  --device FILE   what the device can do at most, as varve calibrate writes it: gives verdicts\n"
     "  --help\n";
 
 namespace {
@@ -73,6 +74,8 @@ options parse_options(int argc, const char* const* argv) {
       o.model = preset(value());
     } else if (flag == "--json") {
       o.json = value();
+    } else if (flag == "--device") {
+      o.device = value();
     } else if (std::int64_t* number = number_of(o, flag)) {
       *number = number_from(flag == "--seed" ? 0 : 1, flag, value());
     } else {

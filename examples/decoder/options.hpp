@@ -21,7 +21,8 @@ struct options {
   bool eager = true;
   bool graphs = true;
   bool help = false;
-  std::string json;  ///< path for the reports as JSON; none when empty
+  std::string json;    ///< path for the reports as JSON; none when empty
+  std::string device;  ///< whose ceilings count: a name, or a JSON file; empty: not known
 };
 
 /// Throws std::invalid_argument, which names the flag and what is wrong with it.

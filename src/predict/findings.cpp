@@ -77,7 +77,8 @@ void finder::overheads() {
   for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
     const phase_row& phase = r_.phases[p];
     const wall_partition& w = phase.partition;
-    if (phase.overhead_ratio() < high_overhead || w.starved.total() * 2 < w.wall()) {
+    if (!predict::is_of_interest(phase) || phase.overhead_ratio() < high_overhead ||
+        w.starved.total() * 2 < w.wall()) {
       continue;
     }
     found_.push_back({finding::kind::overhead,

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "predict/peers.hpp"
 
+#include <varve/varve.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -56,6 +58,10 @@ class places {
 };
 
 }  // namespace
+
+bool is_of_interest(const phase_row& phase) noexcept {
+  return phase.phase != VARVE_LOAD && phase.phase != VARVE_CAPTURE && phase.phase != VARVE_WARM_UP;
+}
 
 std::uint32_t phase_of(const report& r, const row& layer) noexcept {
   for (std::size_t p = 0; p < r.phases.size(); ++p) {

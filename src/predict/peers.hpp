@@ -27,6 +27,9 @@ struct peers {
 /// Groups of at least five that ran on the device.
 [[nodiscard]] std::vector<peers> find_peers(const report& r);
 
+/// Whether a phase is of the work that an engine is for; loading, capturing and warming up are not.
+[[nodiscard]] bool is_of_interest(const phase_row& phase) noexcept;
+
 /// Index in report::phases of a row's phase, none when it is in none; and that of each row of report::layers.
 [[nodiscard]] std::uint32_t phase_of(const report& r, const row& layer) noexcept;
 [[nodiscard]] std::vector<std::uint32_t> phases_of(const report& r);

@@ -59,7 +59,8 @@ class predictor {
 
   std::vector<prediction> predict() {
     for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
-      if (r_.phases[p].passes > 0 && r_.phases[p].partition.busy() > 0) {
+      if (predict::is_of_interest(r_.phases[p]) && r_.phases[p].passes > 0 &&
+          r_.phases[p].partition.busy() > 0) {
         phase_ = p;
         graphs();
         for (const scenario& s : scenarios) {
@@ -192,8 +193,8 @@ void predictor::fusions() {
     const measures& m = label.exclusive;
     phase_ = predict::phase_of(r_, label);
     const auto bytes = static_cast<double>(m.declared.bytes());
-    if (phase_ == none || phase().passes == 0 || m.gpu_time == 0 || m.declared.activation_bytes == 0 ||
-        static_cast<double>(m.declared.flops) > light * bytes ||
+    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) || m.gpu_time == 0 ||
+        m.declared.activation_bytes == 0 || static_cast<double>(m.declared.flops) > light * bytes ||
         static_cast<double>(m.declared.activation_bytes) < 0.9 * bytes) {
       continue;
     }
@@ -214,7 +215,8 @@ void predictor::without_layers() {
   for (const predict::peers& group : predict::find_peers(r_)) {
     const row& layer = r_.layers[group.rows[group.rows.size() / 2]];
     phase_ = predict::phase_of(r_, layer);
-    if (phase_ == none || phase().passes == 0 || layer.index == no_index || layer.parent != none) {
+    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) ||
+        layer.index == no_index || layer.parent != none) {
       continue;
     }
     const double time = a_pass(layer.inclusive.gpu_time);

@@ -47,6 +47,15 @@ TEST(predictions, graphs_help_where_launches_starve_the_device) {
             "decode with one CUDA graph in place of 280 launches: 118 ms to 3.10 ms (3");
 }
 
+TEST(predictions, are_of_the_work_that_an_engine_is_for) {
+  varve::report r = launch_bound();
+  for (const char* const kind : {"load", "capture", "warm-up"}) {
+    r.phases[0].phase = kind;
+    EXPECT_TRUE(varve::predictions_of(r).empty()) << kind;
+    EXPECT_TRUE(varve::findings_of(r).empty()) << kind;
+  }
+}
+
 TEST(predictions, graphs_leave_what_the_host_waits_for_and_the_gaps_of_the_device) {
   // A pass of 1000: busy 400, starved 500, of which 200 launching, 100 in the engine's code, 200
   // synchronising, device gaps 100. 20 launches of 10 each.
