@@ -23,7 +23,7 @@ struct batch {
   id_list last_rows;               ///< of each sequence that needs logits, its last row
   std::int64_t context_bound = 0;  ///< all positions are below it
   /// Of its sequences, for the work of attention. None in a pass that is captured: its replays differ.
-  std::vector<varve::pass_sequence> lengths;
+  std::vector<varve::pass_sequence> lengths{};
 };
 
 /// A Llama-style decoder with the keys and values of its sequences: RMSNorm, rotary embedding, grouped-query
