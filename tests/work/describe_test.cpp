@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include "analyze/trace_builder.hpp"
+#include "work/small_model.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,17 +38,6 @@ using varve::call_kind;
 using varve::range_kind;
 using varve::work;
 using varve::work_source;
-
-varve::model small() {
-  varve::model m;
-  m.width = 8;
-  m.vocabulary = 32;
-  varve::model_layer layer;
-  layer.attention.heads = {2, 1, 4, 4};
-  layer.mlp.width = 16;
-  m.layers.assign(2, layer);
-  return m;
-}
 
 std::uint32_t decode(trace_builder& b, std::int64_t context, time_ns at = 0) {
   const std::uint32_t pass = b.phase("decode", at, at + 1000);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "work/small_model.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -13,18 +15,7 @@ namespace {
 
 using varve::dtype;
 using varve::operator_work;
-
-/// Width 8, 2 heads of 4 that share one key-value head, a gated block of 16, 32 words.
-varve::model small() {
-  varve::model m;
-  m.width = 8;
-  m.vocabulary = 32;
-  varve::model_layer layer;
-  layer.attention.heads = {2, 1, 4, 4};
-  layer.mlp.width = 16;
-  m.layers.assign(2, layer);
-  return m;
-}
+using varve_test::small;
 
 /// Of layer 0, or of none where only such have the name.
 operator_work find(const std::vector<operator_work>& pass, std::string_view name) {

@@ -5,23 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include "work/small_model.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace {
 
-/// Width 8, 2 heads of 4 that share one key-value head, a gated block of 16, 32 words.
-varve::model small() {
-  varve::model m;
-  m.name = "small";
-  m.width = 8;
-  m.vocabulary = 32;
-  varve::model_layer layer;
-  layer.attention.heads = {2, 1, 4, 4};
-  layer.mlp.width = 16;
-  m.layers.assign(2, layer);
-  return m;
-}
+using varve_test::small;
 
 /// A byte takes a microsecond, a FLOP ten: the slower device that there is.
 varve::ceilings slow() {
