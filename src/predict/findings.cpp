@@ -78,7 +78,7 @@ void finder::overheads() {
     const phase_row& phase = r_.phases[p];
     const wall_partition& w = phase.partition;
     if (!predict::is_of_interest(phase) || phase.overhead_ratio() < high_overhead ||
-        w.starved.total() < w.wall() / 2) {
+        w.starved.total() < w.wall() - w.starved.total()) {
       continue;
     }
     found_.push_back({finding::kind::overhead,
