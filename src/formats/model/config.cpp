@@ -95,46 +95,38 @@ std::optional<std::string_view> config::text(names fields) const {
   return std::nullopt;
 }
 
-std::vector<std::string_view> config::texts(std::string_view field) const {
-  std::vector<std::string_view> out;
+/// `kind` names the elements, `must_hold` says what one that is none is told.
+template <class Value, class Valid>
+std::vector<Value> config::list_of(std::string_view field, const char* kind, const char* must_hold,
+                                   Valid valid) const {
+  std::vector<Value> out;
   const auto found = find(field);
   simdjson::dom::array list;
   if (!found) {
     return out;
   }
   if (found->get(list) != simdjson::SUCCESS || list.size() > longest_list) {
-    fail(field,
-         "must be a list of at most " + std::to_string(longest_list) + " texts; correct it in the file");
+    fail(field, "must be a list of at most " + std::to_string(longest_list) + ' ' + kind +
+                    "; correct it in the file");
   }
   for (const simdjson::dom::element item : list) {
-    std::string_view value;
-    if (item.get(value) != simdjson::SUCCESS) {
-      fail(field, "must hold texts alone; correct it in the file");
+    Value value{};
+    if (item.get(value) != simdjson::SUCCESS || !valid(value)) {
+      fail(field, std::string{must_hold} + "; correct it in the file");
     }
     out.push_back(value);
   }
   return out;
 }
 
+std::vector<std::string_view> config::texts(std::string_view field) const {
+  return list_of<std::string_view>(field, "texts", "must hold texts alone",
+                                   [](std::string_view) { return true; });
+}
+
 std::vector<std::int64_t> config::integers(std::string_view field) const {
-  std::vector<std::int64_t> out;
-  const auto found = find(field);
-  simdjson::dom::array list;
-  if (!found) {
-    return out;
-  }
-  if (found->get(list) != simdjson::SUCCESS || list.size() > longest_list) {
-    fail(field,
-         "must be a list of at most " + std::to_string(longest_list) + " integers; correct it in the file");
-  }
-  for (const simdjson::dom::element item : list) {
-    std::int64_t value = 0;
-    if (item.get(value) != simdjson::SUCCESS || value < 0 || value > largest) {
-      fail(field, "must hold integers from 0 to 2^40 alone; correct it in the file");
-    }
-    out.push_back(value);
-  }
-  return out;
+  return list_of<std::int64_t>(field, "integers", "must hold integers from 0 to 2^40 alone",
+                               [](std::int64_t value) { return value >= 0 && value <= largest; });
 }
 
 std::optional<config> config::object(std::string_view field) const {

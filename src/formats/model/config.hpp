@@ -48,6 +48,9 @@ class config {
 
  private:
   [[nodiscard]] std::optional<simdjson::dom::element> find(std::string_view field) const;
+  template <class Value, class Valid>
+  [[nodiscard]] std::vector<Value> list_of(std::string_view field, const char* kind, const char* must_hold,
+                                           Valid valid) const;
 
   std::string path_;
   simdjson::dom::element object_;
