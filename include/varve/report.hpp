@@ -147,10 +147,22 @@ struct row {
   distribution per_call;        ///< GPU time of each call, inclusive
   distribution launch_latency;  ///< activity start − call start, one each launch (a graph's first node)
   distribution queue_delay;     ///< activity start − call end where positive, one each launch
-  launch_shape shape;           ///< kernels only: the commonest
-  std::int64_t shapes = 0;      ///< kernels only: how many different ones
+  /// Of layers: `inclusive.gpu_time` in each pass that phase_row::samples has, in the same order; host time
+  /// where the trace has no devices. Empty for work outside of passes.
+  std::vector<time_ns> per_pass;
+  std::string main_kernel;  ///< of layers with a hundredth of their phase's GPU time: longest of `exclusive`
+  launch_shape shape;       ///< kernels only: the commonest
+  std::int64_t shapes = 0;  ///< kernels only: how many different ones
   std::optional<occupancy> occupied;  ///< kernels only: by `shape`
   varve::verdict verdict;
+};
+
+/// What single passes took, for statistics over passes: of all in order of time, or of every `stride`-th
+/// where there are more than analyze_options::most_samples.
+struct pass_samples {
+  std::int64_t stride = 0;        ///< 0: there are none
+  std::vector<time_ns> step;      ///< as in phase_row::step
+  std::vector<time_ns> gpu_time;  ///< union of each pass's activities on the device
 };
 
 /// All passes of one kind and model on one device.
@@ -160,8 +172,9 @@ struct phase_row {
   std::uint32_t device = 0;
   std::string batch;
   std::int64_t passes = 0;
-  time_ns wall = 0;          ///< union of the passes' intervals
-  distribution step;         ///< each pass: host begin to the later of host end and last activity's end
+  time_ns wall = 0;   ///< union of the passes' intervals
+  distribution step;  ///< each pass: host begin to the later of host end and last activity's end
+  pass_samples samples;
   wall_partition partition;  ///< of `wall`
   time_ns gpu_span = 0;      ///< first to last device event, which other tools measure idle against
   /// Where no activities could be recorded: of each pass that CUDA events stand around, the time between them
@@ -396,6 +409,7 @@ struct analyze_options {
   bool steady = false;
   /// Of every device of the trace, in place of those of the table of GPUs.
   std::optional<varve::ceilings> ceilings{};
+  std::size_t most_samples = 512;  ///< passes of a phase that report::phases and report::layers keep apart
 };
 
 /// The report of a trace. Deterministic; throws only std::bad_alloc.

@@ -71,12 +71,16 @@ auto parts(is<varve::launch_shape> auto& x) {
   return std::tie(a[0], a[1], a[2], b[0], b[1], b[2], c, d, e);
 }
 auto parts(is<varve::row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
+}
+auto parts(is<varve::pass_samples> auto& x) {
+  auto& [a, b, c] = x;
+  return std::tie(a, b, c);
 }
 auto parts(is<varve::phase_row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
 }
 auto parts(is<varve::collective_row> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;

@@ -191,10 +191,19 @@ void fields(Archive& a, is<row> auto& r) {
   a("per_call", r.per_call);
   a("launch_latency", r.launch_latency);
   a("queue_delay", r.queue_delay);
+  a("per_pass", r.per_pass);
+  a("main_kernel", r.main_kernel);
   a("shape", r.shape);
   a("shapes", r.shapes);
   a("occupied", r.occupied);
   a("verdict", r.verdict);
+}
+
+template <class Archive>
+void fields(Archive& a, is<pass_samples> auto& s) {
+  a("stride", s.stride);
+  a("step", s.step);
+  a("gpu_time", s.gpu_time);
 }
 
 template <class Archive>
@@ -206,6 +215,7 @@ void fields(Archive& a, is<phase_row> auto& p) {
   a("passes", p.passes);
   a("wall", p.wall);
   a("step", p.step);
+  a("samples", p.samples);
   a("partition", p.partition);
   a("gpu_span", p.gpu_span);
   a("event_span", p.event_span);
