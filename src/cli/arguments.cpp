@@ -438,6 +438,13 @@ void add_options(CLI::App& app, calibrate_arguments& out) {
                const auto value = from_1(text);
                return value ? std::optional<std::uint64_t>{*value} : std::nullopt;
              });
+  add_option(app, "--threads", out.threads, "N",
+             "that the engine computes with; default all and one, of which\nthe better counts",
+             "no number from 1 to 4096", [from_1](const std::string& text) {
+               const auto value = from_1(text);
+               constexpr std::size_t most = 4096;
+               return value && *value <= most ? std::optional<int>{static_cast<int>(*value)} : std::nullopt;
+             });
   add_option(app, "--order", out.order, "N", "of the matrices that are multiplied; default 2048",
              "no number from 1 to 16384", [from_1](const std::string& text) {
                const auto value = from_1(text);

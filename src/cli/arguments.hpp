@@ -69,6 +69,7 @@ struct calibrate_arguments {
   std::size_t samples = 9;
   std::optional<std::uint64_t> memory;  ///< MiB, for the triad
   int order = 2048;                     ///< of the matrices
+  int threads = 0;                      ///< 0: all and one, of which the better counts
 };
 
 /// What the command line asks for: one of the commands, or an exit with this code after the text was shown.

@@ -45,9 +45,9 @@ std::uint64_t triad_bytes(const calibrate_arguments& asked) {
 
 std::vector<measurement> measure(const calibrate_arguments& asked, std::uint64_t bytes,
                                  std::string& library) {
-  const int all = usable_processors();
-  std::vector<int> threads{all};
-  if (all > 1) {
+  const int most = asked.threads > 0 ? asked.threads : usable_processors();
+  std::vector<int> threads{most};
+  if (asked.threads == 0 && most > 1) {
     threads.push_back(1);
   }
   std::vector<measurement> out;
@@ -57,9 +57,12 @@ std::vector<measurement> measure(const calibrate_arguments& asked, std::uint64_t
   try {
     const blas products{asked.blas};
     library = products.name();
+    if (asked.threads > 0 && !products.sets_threads()) {
+      throw std::runtime_error{library + ": has no openblas_set_num_threads, so --threads cannot be kept"};
+    }
     for (const bool fp64 : {false, true}) {
       for (const int count : threads) {
-        if (count == all || products.sets_threads()) {
+        if (count == most || products.sets_threads()) {
           out.push_back(products.measure(fp64, asked.order, count, asked.samples));
         }
       }
@@ -92,9 +95,10 @@ ceilings ceilings_from(const std::vector<measurement>& all, const calibrate_argu
   out.flops[static_cast<std::size_t>(math_pipe::fp64)] = best(all, "dgemm");
   out.l2_bytes = static_cast<double>(last_cache_bytes());
   out.measured = true;
-  out.source = "varve calibrate: median of " + std::to_string(asked.samples) + " runs on up to " +
-               std::to_string(usable_processors()) + " threads; a triad over " +
-               std::to_string(bytes / mebi) + " MiB";
+  out.source =
+      "varve calibrate: median of " + std::to_string(asked.samples) + " runs on " +
+      (asked.threads > 0 ? std::to_string(asked.threads) : "up to " + std::to_string(usable_processors())) +
+      " threads; a triad over " + std::to_string(bytes / mebi) + " MiB";
   if (!library.empty()) {
     out.source += "; products of matrices of order " + std::to_string(asked.order) + " by " + library;
   }

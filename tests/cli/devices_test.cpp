@@ -132,6 +132,18 @@ TEST_F(devices, calibrate_keeps_the_medians_of_its_samples) {
   EXPECT_EQ(about.st_mode & 0777U, 0600U);
 }
 
+TEST_F(devices, calibrate_measures_the_threads_that_an_engine_has) {
+  const std::string file = files.path("machine.json");
+  const outcome o = calibrate({"--output", file, "--threads", "3"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_THAT(varve::read_ceilings(file).source, HasSubstr("median of 5 runs on 3 threads"));
+  const auto json = nlohmann::json::parse(content_of(file));
+  EXPECT_EQ(std::count_if(json["measurements"].begin(), json["measurements"].end(),
+                          [](const auto& m) { return m["what"] == "triad"; }),
+            1);
+  EXPECT_EQ(json["measurements"][0]["threads"], 3);
+}
+
 TEST_F(devices, calibrate_prints_what_it_measured) {
   const outcome o = calibrate({"--output", files.path("machine.json"), "--name", "box\x1b[1m"});
   ASSERT_EQ(o.code, 0) << o.err;
@@ -172,7 +184,7 @@ TEST_F(devices, calibrate_tells_what_it_cannot_do) {
   EXPECT_EQ(no_blas.code, 1);
   EXPECT_THAT(no_blas.err, HasSubstr("libm.so.6: has no cblas_sgemm"));
   EXPECT_EQ(calibrate({"--output", files.path("no/such/folder.json")}).code, 3);
-  for (const char* option : {"--samples", "--order", "--memory"}) {
+  for (const char* option : {"--samples", "--order", "--memory", "--threads"}) {
     const outcome o = run({"calibrate", option, "0"});
     EXPECT_EQ(o.code, 2) << option;
     EXPECT_THAT(o.err, HasSubstr("no number from 1")) << option;
