@@ -9,6 +9,7 @@
 #include "analyze/event_spans.hpp"
 #include "analyze/host.hpp"
 #include "analyze/known_work.hpp"
+#include "analyze/memory_use.hpp"
 #include "analyze/operators.hpp"
 #include "analyze/pass_times.hpp"
 #include "analyze/repair.hpp"
@@ -138,14 +139,15 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
     rows.flush_shape(k);
   }
   out.collectives = count_collectives(t, marks, activities, sweep, rows);
+  const memory_use memory{t.memory_events};
   const std::vector<std::uint32_t> graph_rows =
-      count_host(t, marks, calls, activities, devices, rows, quality);
+      count_host(t, marks, calls, activities, devices, memory, rows, quality);
   passes.settle(activities.size != 0);
   quality.attributed = attributed_share(rows, activities.in_no_layer);
 
   const std::vector<kernel_work> works = find_kernel_work(t, marks, activities, sweep.kernel, rows);
-  const results from{t,     marks, calls, activities, rows,       devices,
-                     walls, sweep, spans, passes,     graph_rows, works};
+  const results from{t,     marks, calls,  activities, rows,       devices, walls,
+                     sweep, spans, passes, memory,     graph_rows, works};
   const tree_order order = order_rows(marks, rows);
   samples values{from, order};
   add_layers(from, order, values, out);

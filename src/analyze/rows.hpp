@@ -100,6 +100,11 @@ struct range_sums {
   time_ns time = 0;
   time_ns own_time = 0;  ///< without the ranges inside on the same thread
   work declared;
+  std::int64_t allocated = 0;
+  std::int64_t freed = 0;
+  std::int64_t own_allocated = 0;  ///< likewise
+  std::int64_t own_freed = 0;
+  std::int64_t peak = 0;
 };
 
 /// A row of the tree of label paths.

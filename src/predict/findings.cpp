@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // What stands out in a report.
+#include "predict/memory_jumps.hpp"
 #include "predict/ncu.hpp"
 #include "predict/peers.hpp"
 #include "predict/robust.hpp"
@@ -56,6 +57,7 @@ class finder {
     for (const peers& group : groups) {
       drift(group);
     }
+    predict::find_memory_jumps(r_, groups, found_);
     return std::move(found_);
   }
 
