@@ -48,9 +48,23 @@ TEST(findings_table, a_long_command_stays_one_when_it_is_pasted) {
   EXPECT_EQ(findings_in(report_with(finding::kind::drift, command), "Findings", 60),
             "Findings\n"
             "  - layer 0 in decode is odd\n"
-            "    ncu --set full --launch-count 1 \\\n"
-            "      --kernel-name 'regex:(^|:)gemm$' --nvtx \\\n"
-            "      --nvtx-include 'varve@a --b/' ENGINE");
+            "    ncu --set full --launch-count 1 --kernel-name \\\n"
+            "      'regex:(^|:)gemm$' --nvtx --nvtx-include \\\n"
+            "      'varve@a --b/' ENGINE");
+}
+
+TEST(findings_table, a_name_that_is_too_long_for_a_line_is_joined_again_by_the_shell) {
+  // 24 columns: 6 before the word, "'\" after it; 16 of the word's 40 then; and 22 of the next line's, which
+  // has a quote of its own and no space before it.
+  EXPECT_EQ(findings_in(report_with(finding::kind::drift, "ncu '" + std::string(38, 'a') + "' ENGINE"),
+                        "Findings", 24),
+            "Findings\n"
+            "  - layer 0 in decode is\n"
+            "    odd\n"
+            "    ncu \\\n"
+            "      'aaaaaaaaaaaaaaa'\\\n"
+            "'aaaaaaaaaaaaaaaaaaaaa'\\\n"
+            "'aa' ENGINE");
 }
 
 TEST(findings_table, of_the_slowest_one_a_phase_is_shown) {

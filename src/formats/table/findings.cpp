@@ -26,36 +26,52 @@ struct entry {
   std::string_view next_step{};
 };
 
-/// A command for the shell in lines that are one command when they are pasted.
+/// A command for the shell in lines that are one command when they are pasted: broken between words, and a
+/// word in quotes that is too long for a line inside of them, where the shell joins what touches.
 std::string in_lines(std::string_view command, std::size_t width) {
   std::string out;
-  std::string line;
-  std::string piece;
+  std::string word;
+  std::size_t column = indent;
+  bool fresh = true;
   const auto flush = [&] {
-    if (!line.empty() && columns(line) + columns(piece) + 3 > width) {
-      out += line + " \\\n" + std::string(indent + 2, ' ');
-      line.clear();
+    if (!fresh && column + columns(word) + 3 > width) {  // a space before, and one and a backslash after
+      out += " \\\n" + std::string(indent + 2, ' ');
+      column = indent + 2;
+      fresh = true;
     }
-    line += (line.empty() ? "" : " ") + piece;
-    piece.clear();
+    out += fresh ? "" : " ";
+    column += fresh ? 0 : 1;
+    while (column + columns(word) + 2 > width) {
+      const std::size_t room = width - column - 2;
+      if (word.front() != '\'' || columns(word) != word.size()) {
+        word = shortened(word, room);  // no command of ours
+        break;
+      }
+      out += word.substr(0, room) + "'\\\n";
+      word.replace(0, room, 1, '\'');
+      column = 0;
+    }
+    out += word;
+    column += columns(word);
+    fresh = false;
+    word.clear();
   };
   bool quoted = false;
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    quoted = quoted != (command[i] == '\'');
-    const bool option = command.substr(i + 1, 2) == "--";
-    if (command[i] == ' ' && !quoted && (option || command.find(' ', i + 1) == std::string_view::npos)) {
+  for (const char c : command) {
+    quoted = quoted != (c == '\'');
+    if (c == ' ' && !quoted) {
       flush();
     } else {
-      piece += command[i];
+      word += c;
     }
   }
   flush();
-  return out + line;
+  return out;
 }
 
 std::string next_step(std::string_view text, std::size_t width) {
   const std::string safe = printable(text);
-  return safe.rfind("ncu ", 0) == 0 ? in_lines(safe, width - indent) : flow({safe}, " ", indent, width);
+  return safe.rfind("ncu ", 0) == 0 ? in_lines(safe, width) : flow({safe}, " ", indent, width);
 }
 
 void list(std::string_view title, const std::vector<entry>& texts, const style& s, std::string& out) {
