@@ -127,6 +127,12 @@ struct measures {
   /// Where any work of the trace is known: duration of the activities of which none is.
   time_ns unknown_work_time = 0;
   roof_times roof;  ///< of `declared`; zero where the device's ceilings are not known
+  /// Bytes of devices' memory that allocators handed out and took back while the ranges were open, whoever
+  /// asked and on whichever device.
+  std::int64_t allocated_bytes = 0;
+  std::int64_t freed_bytes = 0;
+  /// Most of what a single call was handed out, less what was taken back, at one instant. Inclusive only.
+  std::int64_t peak_bytes = 0;
 };
 
 /// One row of a view. Its key is (path, phase, model, device[, batch]).
@@ -163,6 +169,9 @@ struct pass_samples {
   std::int64_t stride = 0;        ///< 0: there are none
   std::vector<time_ns> step;      ///< as in phase_row::step
   std::vector<time_ns> gpu_time;  ///< union of each pass's activities on the device
+  /// Bytes of devices' memory that had been handed out, less what had been taken back, since the first such
+  /// event, when each pass ended on the host. Empty where the trace tells of none.
+  std::vector<std::int64_t> held_bytes;
 };
 
 /// All passes of one kind and model on one device.

@@ -48,14 +48,15 @@ class row_finder {
   std::vector<last> last_;
 };
 
-void count_ranges(const trace& t, const structure& s, const range_devices& devices, row_table& rows,
-                  row_finder& find, report_quality& quality) {
+void count_ranges(const trace& t, const structure& s, const range_devices& devices, const memory_use& memory,
+                  row_table& rows, row_finder& find, report_quality& quality) {
   for (std::uint32_t r = 0; r < t.ranges.size(); ++r) {
     quality.clipped_ranges += t.ranges[r].clipped_begin || t.ranges[r].clipped_end ? 1 : 0;
     if (s.ranges[r].owner != r) {
       continue;
     }
     const interval here = extent(t.ranges[r]);
+    const memory_use::change bytes = memory.between(here.begin, here.end);
     const bool is_pass = t.ranges[r].kind == range_kind::phase;
     const bool has_work = is_pass ? s.passes[s.ranges[r].pass].has_work : s.ranges[r].has_work;
     devices.each(r, [&](std::uint32_t d) {
@@ -65,13 +66,24 @@ void count_ranges(const trace& t, const structure& s, const range_devices& devic
       sums.calls_with_work += has_work ? 1 : 0;
       add_to(sums.time, here.end - here.begin);
       add_to(sums.own_time, here.end - here.begin);
+      for (std::int64_t* allocated : {&sums.allocated, &sums.own_allocated}) {
+        add_to(*allocated, bytes.allocated);
+      }
+      for (std::int64_t* freed : {&sums.freed, &sums.own_freed}) {
+        add_to(*freed, bytes.freed);
+      }
+      sums.peak = std::max(sums.peak, bytes.peak);
     });
     const std::uint32_t around = t.ranges[r].parent < r ? s.ranges[t.ranges[r].parent].owner : none;
     if (around != none && t.ranges[around].thread == t.ranges[r].thread) {
       const interval outer = extent(t.ranges[around]);
-      const time_ns inside = std::min(here.end, outer.end) - std::max(here.begin, outer.begin);
+      const interval inside{std::max(here.begin, outer.begin), std::min(here.end, outer.end)};
+      const memory_use::change its = memory.between(inside.begin, inside.end);
       devices.each(around, [&](std::uint32_t d) {
-        add_to(find.of_owner(around, d).own_time, -std::max<time_ns>(inside, 0));
+        range_sums& sums = find.of_owner(around, d);
+        add_to(sums.own_time, -std::max<time_ns>(inside.end - inside.begin, 0));
+        add_to(sums.own_allocated, -its.allocated);
+        add_to(sums.own_freed, -its.freed);
       });
     }
   }
@@ -94,6 +106,10 @@ void count_ranges(const trace& t, const structure& s, const range_devices& devic
         sums.calls = 1;
         sums.calls_with_work = has_work ? 1 : 0;
         sums.time = s.passes[0].host_end - s.passes[0].begin;
+        const memory_use::change bytes = memory.between(s.passes[0].begin, s.passes[0].host_end);
+        sums.allocated = bytes.allocated;
+        sums.freed = bytes.freed;
+        sums.peak = bytes.peak;
       }
     }
   }
@@ -195,9 +211,9 @@ void place_work_of_passes(row_table& rows) {
 
 std::vector<std::uint32_t> count_host(const trace& t, const structure& s, const call_index& calls,
                                       const activity_table& activities, const range_devices& devices,
-                                      row_table& rows, report_quality& quality) {
+                                      const memory_use& memory, row_table& rows, report_quality& quality) {
   row_finder find{t, s, rows};
-  count_ranges(t, s, devices, rows, find, quality);
+  count_ranges(t, s, devices, memory, rows, find, quality);
   std::vector<std::uint32_t> graph_rows = count_calls(t, s, calls, activities, devices, rows, find);
   place_work_of_passes(rows);
   return graph_rows;

@@ -7,6 +7,7 @@
 
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
+#include "analyze/memory_use.hpp"
 #include "analyze/range_devices.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
@@ -20,11 +21,12 @@ namespace varve {
 inline namespace v0 {
 namespace analysis {
 
-/// Counts ranges, declared work and calls, and makes the rows of those that ran nothing. Returns the row of
-/// each graph launch: of the range that it was made in; none of those that launched nothing.
+/// Counts ranges, their memory, declared work and calls, and makes the rows of those that ran nothing.
+/// Returns the row of each graph launch: of the range that it was made in; none of those that launched
+/// nothing.
 std::vector<std::uint32_t> count_host(const trace& t, const structure& s, const call_index& calls,
                                       const activity_table& activities, const range_devices& devices,
-                                      row_table& rows, report_quality& quality);
+                                      const memory_use& memory, row_table& rows, report_quality& quality);
 
 }  // namespace analysis
 }  // namespace v0

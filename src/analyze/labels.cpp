@@ -58,14 +58,22 @@ class label_builder {
     place& at = places_[source.last_label];
     add_parts(last.exclusive, own);
     at.own_extent.add(source.own.extent);
-    add_to(last.exclusive.host_time, layer.exclusive.host_time);
+    add_host(last.exclusive, layer.exclusive);
     last.exclusive.calls_with_work += layer.exclusive.calls_with_work;
     if (!source.names_again) {  // a call inside one of the same name is part of that
       last.inclusive.calls += layer.inclusive.calls;
       last.inclusive.calls_with_work += layer.inclusive.calls_with_work;
-      add_to(last.inclusive.host_time, layer.inclusive.host_time);
+      add_host(last.inclusive, layer.inclusive);
       at.calls.push_back(k);
     }
+  }
+
+  /// What ranges add up to.
+  static void add_host(measures& to, const measures& part) {
+    add_to(to.host_time, part.host_time);
+    add_to(to.allocated_bytes, part.allocated_bytes);
+    add_to(to.freed_bytes, part.freed_bytes);
+    to.peak_bytes = std::max(to.peak_bytes, part.peak_bytes);
   }
 
   void finish(std::uint32_t l) {

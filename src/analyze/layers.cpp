@@ -86,6 +86,9 @@ void layer_builder::add_phase(std::uint32_t k, const layer_row& source) {
   phase.passes = host.calls;
   phase.total.calls = host.calls;
   phase.total.host_time = host.time;
+  phase.total.allocated_bytes = host.allocated;
+  phase.total.freed_bytes = host.freed;
+  phase.total.peak_bytes = host.peak;
   phase.total.calls_with_work = host.calls_with_work;
   phase.total.alone_time = source.alone_below;
   const std::uint32_t key = from_.rows.groups[source.group].key;
@@ -107,6 +110,8 @@ void layer_builder::add_row(std::uint32_t k, const layer_row& source) {
   r.kind = step.kind;
   r.index = step.index;
   r.depth = step.depth - 1;
+  const auto per_pass = from_.passes.of_row(order_.row[k]);
+  r.per_pass.assign(per_pass.begin(), per_pass.end());
   if (source.path != outside) {
     r.label = from_.source.strings[step.name];
     r.path = step_text(from_.source, step);
@@ -128,11 +133,18 @@ void layer_builder::add_row(std::uint32_t k, const layer_row& source) {
   r.inclusive.alone_time += source.alone_below;
   r.inclusive.calls_with_work = host.calls_with_work + source.replays_with_work;
   r.inclusive.host_time = host.time;
+  own.allocated_bytes = std::max<std::int64_t>(0, host.own_allocated);
+  own.freed_bytes = std::max<std::int64_t>(0, host.own_freed);
+  r.inclusive.allocated_bytes = host.allocated;
+  r.inclusive.freed_bytes = host.freed;
+  r.inclusive.peak_bytes = host.peak;
   own.gpu_time += source.joint_exclusive.total();
   if (source.path == outside) {
     const range_sums& pass = passes_of(source);
     own.calls = r.inclusive.calls = pass.calls;
     own.host_time = r.inclusive.host_time = std::max<time_ns>(0, pass.own_time);
+    own.allocated_bytes = r.inclusive.allocated_bytes = std::max<std::int64_t>(0, pass.own_allocated);
+    own.freed_bytes = r.inclusive.freed_bytes = std::max<std::int64_t>(0, pass.own_freed);
     add_to(own.declared, pass.declared);
     r.inclusive.declared = own.declared;
     own.calls_with_work = r.inclusive.calls_with_work = pass.calls_declaring;
@@ -186,8 +198,22 @@ void layer_builder::fill_phases() {
       }
     });
   }
-  for (std::size_t g = 0; g < lengths.size(); ++g) {
-    to_.phases[target_[pass_position_[g]]].step = summarise(std::move(lengths[g]));
+  for (std::uint32_t g = 0; g < lengths.size(); ++g) {
+    const std::uint32_t k = pass_position_[g];
+    phase_row& phase = to_.phases[target_[k]];
+    phase.step = summarise(std::move(lengths[g]));
+    phase.samples.stride = from_.passes.stride(g);
+    for (const std::uint32_t p : from_.passes.passes(g)) {
+      phase.samples.step.push_back(s.passes[p].end - s.passes[p].begin);
+      if (!from_.memory.empty()) {
+        phase.samples.held_bytes.push_back(from_.memory.held(s.passes[p].host_end));
+      }
+    }
+    phase.samples.gpu_time.resize(phase.samples.step.size());
+    if (from_.activities.size != 0) {
+      const auto times = from_.passes.of_row(order_.row[k]);
+      std::copy(times.begin(), times.end(), phase.samples.gpu_time.begin());
+    }
   }
 }
 

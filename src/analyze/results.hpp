@@ -6,6 +6,8 @@
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
 #include "analyze/known_work.hpp"
+#include "analyze/memory_use.hpp"
+#include "analyze/pass_times.hpp"
 #include "analyze/range_devices.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
@@ -30,6 +32,8 @@ struct results {
   const std::vector<pass_walls>& walls;  ///< by device
   const sweep_result& sweep;
   const spans_found& spans;
+  const pass_times& passes;
+  const memory_use& memory;
   const std::vector<std::uint32_t>& graph_rows;  ///< by graph launch: the layer that it was made in
   const std::vector<kernel_work>& kernel_works;  ///< by kernel row; empty where none is known
 };

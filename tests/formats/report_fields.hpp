@@ -63,8 +63,9 @@ auto parts(is<varve::prediction> auto& x) {
   return std::tie(a, b, c, d, e, f, g, h, i, j);
 }
 auto parts(is<varve::measures> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2, d2, e2] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2, d2,
+                  e2);
 }
 auto parts(is<varve::launch_shape> auto& x) {
   auto& [a, b, c, d, e] = x;
@@ -75,8 +76,8 @@ auto parts(is<varve::row> auto& x) {
   return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
 }
 auto parts(is<varve::pass_samples> auto& x) {
-  auto& [a, b, c] = x;
-  return std::tie(a, b, c);
+  auto& [a, b, c, d] = x;
+  return std::tie(a, b, c, d);
 }
 auto parts(is<varve::phase_row> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = x;

@@ -154,6 +154,9 @@ void fields(Archive& a, is<measures> auto& m) {
   a("calls_with_work", m.calls_with_work);
   a("unknown_work_time", m.unknown_work_time);
   a("roof", m.roof);
+  a("allocated_bytes", m.allocated_bytes);
+  a("freed_bytes", m.freed_bytes);
+  a("peak_bytes", m.peak_bytes);
 }
 
 template <class Archive>
@@ -204,6 +207,7 @@ void fields(Archive& a, is<pass_samples> auto& s) {
   a("stride", s.stride);
   a("step", s.step);
   a("gpu_time", s.gpu_time);
+  a("held_bytes", s.held_bytes);
 }
 
 template <class Archive>

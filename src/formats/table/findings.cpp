@@ -7,6 +7,9 @@
 #include "formats/table/units.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -15,15 +18,72 @@ namespace varve::table {
 namespace {
 
 constexpr std::size_t most_lines = 8;
+constexpr std::size_t most_slowest = 3;
+constexpr std::size_t indent = 4;
 
-void list(std::string_view title, const std::vector<std::string_view>& texts, const style& s,
-          std::string& out) {
+struct entry {
+  std::string_view text;
+  std::string_view next_step{};
+};
+
+/// A command for the shell in lines that are one command when they are pasted: broken between words, and a
+/// word in quotes that is too long for a line inside of them, where the shell joins what touches.
+std::string in_lines(std::string_view command, std::size_t width) {
+  std::string out;
+  std::string word;
+  std::size_t column = indent;
+  bool fresh = true;
+  const auto flush = [&] {
+    if (!fresh && column + columns(word) + 3 > width) {  // a space before, and one and a backslash after
+      out += " \\\n" + std::string(indent + 2, ' ');
+      column = indent + 2;
+      fresh = true;
+    }
+    out += fresh ? "" : " ";
+    column += fresh ? 0 : 1;
+    while (column + columns(word) + 2 > width) {
+      const std::size_t room = width - column - 2;
+      if (word.front() != '\'' || columns(word) != word.size()) {
+        word = shortened(word, room);  // no command of ours
+        break;
+      }
+      out += word.substr(0, room) + "'\\\n";
+      word.replace(0, room, 1, '\'');
+      column = 0;
+    }
+    out += word;
+    column += columns(word);
+    fresh = false;
+    word.clear();
+  };
+  bool quoted = false;
+  for (const char c : command) {
+    quoted = quoted != (c == '\'');
+    if (c == ' ' && !quoted) {
+      flush();
+    } else {
+      word += c;
+    }
+  }
+  flush();
+  return out;
+}
+
+std::string next_step(std::string_view text, std::size_t width) {
+  const std::string safe = printable(text);
+  return safe.rfind("ncu ", 0) == 0 ? in_lines(safe, width) : flow({safe}, " ", indent, width);
+}
+
+void list(std::string_view title, const std::vector<entry>& texts, const style& s, std::string& out) {
   if (texts.empty()) {
     return;
   }
   out += '\n' + s.bold(title) + '\n';
   for (std::size_t i = 0; i < std::min(texts.size(), most_lines); ++i) {
-    out += "  - " + flow({printable(texts[i])}, " ", 4, s.text_width()) + '\n';
+    out += "  - " + flow({printable(texts[i].text)}, " ", indent, s.text_width()) + '\n';
+    if (!texts[i].next_step.empty()) {
+      out += std::string(indent, ' ') + s.dim(next_step(texts[i].next_step, s.text_width())) + '\n';
+    }
   }
   if (texts.size() > most_lines) {
     out += "  - " +
@@ -46,13 +106,18 @@ bool is_news(const report& r, const prediction& p) {
 
 std::string findings(const report& r, const style& s) {
   std::string out;
-  std::vector<std::string_view> texts;
+  std::vector<entry> texts;
+  std::vector<entry> slowest;
+  std::set<std::uint32_t> phases;
   for (const finding& f : r.findings) {
-    if (f.what != finding::kind::slowest) {  // the rows are in this order
-      texts.push_back(f.text);
+    if (f.what != finding::kind::slowest) {
+      texts.push_back({f.text, f.next_step});
+    } else if (!f.next_step.empty() && slowest.size() < most_slowest && phases.insert(f.phase).second) {
+      slowest.push_back({f.text, f.next_step});  // the others are in the rows
     }
   }
   list("Findings", texts, s, out);
+  list("Slowest, and what looks closer", slowest, s, out);
   std::vector<const prediction*> news;
   for (const prediction& p : r.predictions) {
     if (is_news(r, p)) {
@@ -65,7 +130,7 @@ std::string findings(const report& r, const style& s) {
   });
   texts.clear();
   for (const prediction* const p : news) {
-    texts.push_back(p->text);
+    texts.push_back({p->text});
   }
   list("What if", texts, s, out);
   if (!texts.empty()) {
