@@ -48,7 +48,15 @@ bool a_session_records() noexcept { return (varve_load_state_() & VARVE_STATE_RE
 
 void collector::called_back(void* self, callback_domain domain, std::uint32_t id, const void* data) noexcept {
   auto& me = *static_cast<collector*>(self);
-  if (me.left_.load(std::memory_order_relaxed) || data == nullptr) {
+  if (me.left_.load(std::memory_order_relaxed)) {
+    return;
+  }
+  if (data == nullptr) {
+    if (domain == callback_domain::resource &&
+        static_cast<resource_event>(id) == resource_event::cu_init_finished) {
+      me.cuda_used_ = true;
+      me.heed_exit(told_to_heed::initialised);
+    }
     return;
   }
   switch (domain) {
@@ -127,6 +135,7 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
 void collector::on_resource(resource_event what, const resource_data& d) noexcept {
   if (what == resource_event::context_created) {
     cuda_used_ = true;
+    heed_exit(told_to_heed::has_context);
     contexts_.saw(d.context);
   } else if (what == resource_event::context_destroy_starting) {
     contexts_.gone(d.context);

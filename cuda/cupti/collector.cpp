@@ -58,8 +58,7 @@ bool collector::attach(const std::string& path) {
       return false;
     }
     attached_.store(new attachment{*found.loaded});
-    // Runs before what libcupti has for the end of the process: from then on the reader asks it for nothing.
-    static_cast<void>(std::atexit([] { the_collector().end_asking(); }));
+    heed_exit(told_to_heed::attached);
   }
   const library& lib = attached_.load()->lib;
   const result answer = lib.call.subscribe(&subscriber_, &collector::called_back, this);

@@ -92,6 +92,8 @@ class collector final : public record::device_source {
   void note(std::string_view text) noexcept;
   void fetch_the_last() noexcept;
   void end_asking() noexcept;
+  enum class told_to_heed : std::uint32_t { attached = 1, initialised = 2, has_context = 4 };
+  void heed_exit(told_to_heed when) noexcept;
   void count_dropped() noexcept;
   void refuse(std::string why) noexcept;
 
@@ -127,6 +129,7 @@ class collector final : public record::device_source {
   std::atomic<bool> waiting_{false};       // for that, with a session
   std::atomic<bool> cuda_used_{false};     // as far as is known: by a call, or as the driver said
   std::atomic<bool> exiting_{false};       // this process is
+  std::atomic<std::uint32_t> heeded_{0};   // when the exit was registered for, of told_to_heed
   std::atomic<std::uint32_t> era_{0};
   std::atomic<std::int32_t> completing_{0};      // buffers, on CUPTI's threads
   mutable std::atomic<std::int32_t> asking_{0};  // of our threads, in CUPTI, that an exit waits for

@@ -43,8 +43,9 @@ void collector::follow_graphs(bool on) {
   if (on && first != result::success) {
     note("not all graphs are followed (" + explain(first, "cuptiEnableCallback") + ")");
   }
-  for (const resource_event e : {resource_event::context_created, resource_event::context_destroy_starting,
-                                 resource_event::stream_destroy_starting}) {
+  for (const resource_event e :
+       {resource_event::cu_init_finished, resource_event::context_created,
+        resource_event::context_destroy_starting, resource_event::stream_destroy_starting}) {
     lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
                              static_cast<std::uint32_t>(e));
   }

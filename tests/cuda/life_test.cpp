@@ -482,6 +482,40 @@ TEST_F(process_with_a_session_DeathTest, has_its_records_when_the_session_stops_
   }
 }
 
+/// 5 where what ran at the exit has no end, since CUDA had ended when it was waited for.
+void stop_after_cuda() {
+  const varve::trace t = stopped_late->stop();
+  std::_Exit(t.activities.size() == 1 && t.activities.end[0] > t.activities.begin[0] ? 3 : 5);
+}
+
+// CUDA's initialisation registers exit functions, which run before what was registered earlier.
+TEST_F(process_with_a_session_DeathTest, waits_for_the_gpu_before_cuda_ends_though_it_was_initialised_later) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const bool armed : {false, true}) {
+    for (const bool with_contexts : {false, true}) {
+      EXPECT_EXIT(
+          {
+            std::atexit(stop_after_cuda);
+            if (armed) {
+              varve::arm();
+            }
+            stopped_late = new varve::session{on_standin()};
+            const auto register_end = [] { std::atexit(fake_driver::end); };
+            if (!with_contexts) {
+              register_end();
+            }
+            standin::initialise(1, with_contexts ? std::function<void()>{register_end} : nullptr);
+            standin::work running;
+            running.running = true;
+            launch({}, running);
+            std::exit(6);
+          },
+          testing::ExitedWithCode(3), "")
+          << armed << with_contexts;
+    }
+  }
+}
+
 TEST_F(process_with_a_session_DeathTest, ends_while_threads_launch) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
