@@ -56,6 +56,7 @@ class collector final : public record::device_source {
     call_kinds kinds;
     graph_book graphs;
     decoder records;
+    bool used = false;  // it has taken our subscription
   };
 
   /// While it lives and is true, an exit waits for the thread that asks CUPTI something; where it is false
@@ -72,6 +73,7 @@ class collector final : public record::device_source {
     const collector& collector_;
   };
 
+  bool choose_library(const std::string& path);
   bool attach(const std::string& path);
   void detach() noexcept;
   [[nodiscard]] bool is_to_be_told() noexcept;
@@ -108,7 +110,8 @@ class collector final : public record::device_source {
 
   mutable std::mutex life_;  // of start, stop, arm and poll; never taken in a callback
   gpu_options options_;
-  std::atomic<attachment*> attached_{nullptr};  // once made it stays, leaked
+  std::atomic<attachment*> attached_{nullptr};  // once used it stays
+  std::vector<std::unique_ptr<attachment>> attachments_;
   subscriber_handle subscriber_ = nullptr;
   std::string problem_;                    // why it does not run
   std::vector<std::string> switched_off_;  // kinds of records that this library refuses

@@ -33,6 +33,9 @@ struct load_result {
 /// Thread safe. Looks for a path again only as long as it was not found. Throws nothing but std::bad_alloc.
 [[nodiscard]] load_result load(const std::string& path = {});
 
+/// Whether `path` names the file of `l`, as what the process has loaded tells; loads nothing.
+[[nodiscard]] bool is_named(const library& l, const std::string& path);
+
 /// "13.0 (130001)", "12.4 (22)": the CUDA that a version of CUPTI belongs to.
 [[nodiscard]] std::string version_text(std::uint32_t version);
 

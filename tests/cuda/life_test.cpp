@@ -6,6 +6,8 @@
 #include "cuda/standin_session.hpp"
 #include "support/ranges.hpp"
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -25,6 +27,13 @@ using testing::SizeIs;
 using varve_test::cupti_in;
 using varve_test::on_standin;
 using varve_test::work_of;
+
+/// Of the stand-in that the program links.
+std::string standin_path() {
+  Dl_info about{};
+  const bool found = ::dladdr(reinterpret_cast<void*>(&standin::calls), &about) != 0;
+  return found ? about.dli_fname : "";
+}
 
 class life : public varve_test::over_standin {
  protected:
@@ -238,6 +247,61 @@ TEST_P(refused, sessions_run_on_with_markers_and_say_why_and_what_to_do) {
   standin::change([](standin::config& c) { c.driver = true; });
   varve::session next{on_standin()};
   EXPECT_EQ(cupti_in(next.status()).state, varve::collector_state::running);
+}
+
+/// A session on another copy of CUPTI, under a path of its own.
+varve::collector_status status_on_the_other() {
+  varve::session_options options;
+  options.gpu.cupti_library = VARVE_OTHER_STANDIN;
+  const varve::session session{options};
+  return cupti_in(session.status());
+}
+
+// What is loaded stays: each has a process of its own.
+using library_choice_DeathTest = life;
+
+TEST_F(library_choice_DeathTest, takes_another_library_that_is_named_after_one_that_would_not_begin) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto check = [] {
+    standin::fail({"cuptiSubscribe", result::not_initialized});
+    { const varve::session refused{on_standin()}; }
+    const varve::collector_status other = status_on_the_other();
+    EXPECT_EQ(other.state, varve::collector_state::running);
+    EXPECT_THAT(other.detail, HasSubstr(VARVE_OTHER_STANDIN));
+    return !HasFailure();
+  };
+  EXPECT_EXIT(std::_Exit(check() ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(library_choice_DeathTest, refuses_another_library_than_that_which_was_in_use_and_says_so) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto check = [](bool armed) {
+    if (armed) {
+      varve::arm();
+    } else {
+      const varve::session used{on_standin()};
+    }
+    const varve::collector_status other = status_on_the_other();
+    EXPECT_EQ(other.state, varve::collector_state::unavailable);
+    EXPECT_THAT(other.detail, AllOf(HasSubstr(VARVE_OTHER_STANDIN), HasSubstr(standin_path()),
+                                    HasSubstr("start the process anew")));
+    if (armed) {
+      varve::arm_devices();  // goes on with the one in use
+      EXPECT_TRUE(standin::subscribed());
+      EXPECT_THAT(standin::enabled_kinds(), testing::Contains(record_kind::concurrent_kernel));
+    }
+    // By its name, its path or none.
+    for (const std::string& path :
+         {std::string{varve_test::standin_library}, standin_path(), std::string{}}) {
+      varve::session_options options;
+      options.gpu.cupti_library = path;
+      const varve::session session{options};
+      EXPECT_EQ(cupti_in(session.status()).state, varve::collector_state::running) << path;
+    }
+    return !HasFailure();
+  };
+  EXPECT_EXIT(std::_Exit(check(false) ? 0 : 1), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::_Exit(check(true) ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(life, throws_records_away_while_devices_are_armed) {
