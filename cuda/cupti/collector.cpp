@@ -96,6 +96,7 @@ bool collector::attach(const std::string& path) {
     refuse(explain(registered, "cuptiActivityRegisterCallbacks"));
     return false;
   }
+  avoid_defects();
   attached_.load()->graphs.reset_counts();
   follow_graphs(true);
   enable_calls(false);
@@ -179,7 +180,7 @@ void collector::begin() {
   }
   enable_whole_graphs(options_.whole_graphs);
   enable_calls(true);
-  if (armed_kernels_) {
+  if (armed_kernels_ || has_defects_of_13_0(a.lib.version)) {
     a.lib.call.activity_flush_all(0);  // what was before is thrown away
   }
   count_dropped();

@@ -85,6 +85,7 @@ class collector final : public record::device_source {
   void settle_inheritance() noexcept;
   void switch_off() noexcept;
   void enable_calls(bool all);
+  void avoid_defects();
   void enable_records(bool on);
   void enable_whole_graphs(bool on);
   void follow_graphs(bool on);

@@ -16,6 +16,10 @@
 #include <functional>
 #include <thread>
 
+/// Of the stand-in.
+extern "C" standin::cupti::result cuptiActivityGetAttribute(standin::cupti::attribute what, std::size_t* size,
+                                                            void* value);
+
 namespace {
 
 using standin::cupti::record_kind;
@@ -38,6 +42,7 @@ std::string standin_path() {
 class life : public varve_test::over_standin {
  protected:
   life() {
+    ++tests;
     standin::reset(varve_test::standin_config());
     fake_driver::on_synchronize([this](void*) {
       ++waits;
@@ -52,8 +57,14 @@ class life : public varve_test::over_standin {
     const varve::layer layer{"attention", 0};
     return standin::launch(s, "gemm", {}, w);
   }
+  /// What version a library is of is asked for once in a process.
+  static bool first_in_process() { return tests == 1; }
+
   int waits = 0;  // for the GPU, at stops
   std::size_t calls_before_wait = 0;
+
+ private:
+  inline static int tests = 0;
 };
 
 TEST_F(life, starts_before_cuda_is_initialised) {
@@ -247,6 +258,69 @@ TEST_P(refused, sessions_run_on_with_markers_and_say_why_and_what_to_do) {
   standin::change([](standin::config& c) { c.driver = true; });
   varve::session next{on_standin()};
   EXPECT_EQ(cupti_in(next.status()).state, varve::collector_state::running);
+}
+
+// Of CUDA 13.0 without Update 1: graphs crash where CUPTI has its buffers on the device, switching kernel
+// records off may hang.
+TEST_F(life, avoids_what_is_known_of_cuda_13_0_and_names_the_rest) {
+  if (!first_in_process()) {
+    GTEST_SKIP() << "needs a process of its own";
+  }
+  constexpr std::uint64_t kernels = 10;     // record_kind::concurrent_kernel
+  constexpr std::uint64_t host_pinned = 8;  // attribute
+  standin::config c = varve_test::standin_config();
+  c.version = standin::cupti::cuda_13_0;
+  standin::reset(c);
+  const standin::stream s = standin::create_stream();
+  for (int round = 0; round < 2; ++round) {
+    const std::size_t before = standin::calls().size();
+    varve::session session{on_standin()};
+    const standin::done work = launch(s);
+    const varve::trace t = session.stop();
+    EXPECT_EQ(t.activities.size(), 1U);
+    EXPECT_THAT(work_of(t, work), SizeIs(1));
+    EXPECT_THAT(t.losses, IsEmpty());
+    EXPECT_FALSE(standin::subscribed());
+    EXPECT_THAT(standin::enabled_kinds(), testing::ElementsAre(record_kind::concurrent_kernel));
+    bool pinned = false;
+    const std::vector<standin::call_entry> calls = standin::calls();
+    for (std::size_t i = before; i < calls.size(); ++i) {
+      if (calls[i].function == "cuptiActivitySetAttribute") {
+        pinned = calls[i].arguments[0] == host_pinned && calls[i].result == result::success;
+      } else if (calls[i].function == "cuptiActivityEnable") {
+        EXPECT_TRUE(pinned) << "before the records";
+      } else if (calls[i].function == "cuptiActivityDisable") {
+        EXPECT_NE(calls[i].arguments[0], kernels);
+      }
+    }
+    EXPECT_TRUE(pinned);
+    std::uint8_t value = 0;
+    std::size_t size = sizeof value;
+    EXPECT_EQ(
+        cuptiActivityGetAttribute(standin::cupti::attribute::mem_allocation_type_host_pinned, &size, &value),
+        result::success);
+    EXPECT_EQ(value, 1);
+    EXPECT_THAT(cupti_in(t).detail,
+                AllOf(HasSubstr("graphs"), HasSubstr("kernel records stay on after a session"),
+                      HasSubstr("NVTX"), HasSubstr("Update 1")));
+    launch(s);  // of no session
+  }
+  varve::arm_devices();
+  varve::disarm();
+  EXPECT_THAT(standin::enabled_kinds(), testing::ElementsAre(record_kind::concurrent_kernel));
+}
+
+TEST_F(life, says_where_a_defect_of_cuda_13_0_cannot_be_avoided) {
+  if (!first_in_process()) {
+    GTEST_SKIP() << "needs a process of its own";
+  }
+  standin::config c = varve_test::standin_config();
+  c.version = standin::cupti::cuda_13_0;
+  standin::reset(c);
+  standin::fail({"cuptiActivitySetAttribute", result::not_supported});
+  const varve::session session{on_standin()};
+  EXPECT_EQ(cupti_in(session.status()).state, varve::collector_state::running);
+  EXPECT_THAT(cupti_in(session.status()).detail, HasSubstr("graphs may crash"));
 }
 
 /// A session on another copy of CUPTI, under a path of its own.
