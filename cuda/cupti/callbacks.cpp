@@ -12,20 +12,13 @@
 #include "record/log.hpp"
 
 #include <cstring>
-#include <iterator>
 #include <new>
 
 namespace varve::cupti {
 
 namespace {
 
-/// The context that this thread's last call was made in, and when.
-struct seen_context {
-  context_handle context = nullptr;
-  std::uint32_t era = 0;
-};
-/// Several, since a thread may serve several GPUs in turn; the place is told by the address.
-thread_local seen_context last_contexts[16] __attribute__((tls_model("initial-exec")));
+thread_local recent_contexts last_contexts __attribute__((tls_model("initial-exec")));
 
 /// Whether this thread's call of the runtime has updated a graph by one of the driver, which has told of it.
 thread_local bool updated_inside __attribute__((tls_model("initial-exec"))) = false;
@@ -123,10 +116,7 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
     }
   }
   leave_call(era);
-  seen_context& last =
-      last_contexts[reinterpret_cast<std::uintptr_t>(d.context) / 64 % std::size(last_contexts)];
-  if (d.context != nullptr && (d.context != last.context || era != last.era)) {
-    last = {d.context, era};
+  if (d.context != nullptr && last_contexts.is_new(d.context, era)) {
     cuda_used_ = true;
     contexts_.saw(d.context);
   }
@@ -169,6 +159,9 @@ void collector::buffer_requested(std::uint8_t** buffer, std::size_t* size, std::
   *buffer = piece.data;
   *size = piece.size;
   *records = 0;
+  if (piece.is_short) {
+    record::wake_reader();  // which makes more
+  }
   // Before 12.9 a missing buffer is a crash.
   if (piece.data == nullptr && me.attached_.load()->lib.version < cuda_12_9) {
     *buffer = nowhere;

@@ -166,7 +166,8 @@ void collector::begin() {
   a.records.open(
       (options_.buffers * options_.buffer_bytes + buffer_pool::most_spares * buffer_pool::spare_bytes) /
       least_record);
-  pool_.open(options_.buffer_bytes, options_.buffers, 2);
+  pool_.open(options_.buffer_bytes, options_.buffers,
+             buffer_pool::ready_of(options_.buffer_bytes, options_.buffers));
   dropped_ = 0;
   ++era_;
   last_flush_ = record::monotonic();
@@ -297,7 +298,9 @@ void collector::begin_arming() {
   armed_ = attach(now != nullptr && now->used ? now->lib.path : library_path(options_));
   armed_kernels_ = armed_kernels_ && armed_;
   if (armed_kernels_ && !records_on_) {
-    pool_.open(std::max(options_.buffer_bytes, least_buffer), std::max<std::size_t>(options_.buffers, 1), 2);
+    const std::size_t bytes = std::max(options_.buffer_bytes, least_buffer);
+    const std::size_t buffers = std::max<std::size_t>(options_.buffers, 1);
+    pool_.open(bytes, buffers, buffer_pool::ready_of(bytes, buffers));
     enable_records(true);
   }
 }
