@@ -10,91 +10,130 @@ namespace varve::cupti {
 namespace {
 
 constexpr std::align_val_t alignment{64};
-constexpr std::size_t few = 2;  // free ones that refill() keeps there
 
+/// Null without memory.
+std::uint8_t* make(std::size_t bytes) noexcept {
+  return static_cast<std::uint8_t*>(::operator new(bytes, alignment, std::nothrow));
+}
 void release(std::uint8_t* data) noexcept { ::operator delete(data, alignment); }
+
+/// Makes up to `most` in a vector that has room for them.
+void fill(std::vector<std::uint8_t*>& with, std::size_t most, std::size_t bytes) noexcept {
+  while (with.size() < most) {
+    std::uint8_t* const made = make(bytes);
+    if (made == nullptr) {
+      return;
+    }
+    with.push_back(made);
+  }
+}
 
 }  // namespace
 
-bool buffer_pool::make(std::vector<std::uint8_t*>& into, std::size_t bytes) noexcept {
-  void* const memory = ::operator new(bytes, alignment, std::nothrow);
-  if (memory == nullptr) {
-    return false;
-  }
-  into.push_back(static_cast<std::uint8_t*>(memory));  // open() has reserved
-  return true;
-}
-
 void buffer_pool::open(std::size_t bytes, std::size_t most, std::size_t ready) noexcept {
   close();
-  const std::lock_guard lock{mutex_};
+  std::vector<std::uint8_t*> free;
+  std::vector<std::uint8_t*> spares;
+  std::vector<loan> loans;
   try {
-    free_.reserve(most);
-    spares_.reserve(most_spares);
-    lent_.reserve(most + most_spares + lent_.size());
+    free.reserve(most);
+    spares.reserve(most_spares);
+    loans.reserve(most + most_spares + lent());  // of these none comes while it is closed
+    fill(free, std::min(ready, most), bytes);
+    fill(spares, most_spares, spare_bytes);
   } catch (const std::bad_alloc&) {
     most = 0;
   }
+  const std::lock_guard lock{mutex_};
+  if (most != 0) {
+    loans.assign(lent_.begin(), lent_.end());
+    lent_.swap(loans);
+  }
+  free_.swap(free);
+  spares_.swap(spares);
   bytes_ = bytes;
   most_ = most;
-  made_ = 0;
+  ready_ = ready;
+  made_ = free_.size();
   refused_ = 0;
   ++opening_;
   open_ = true;
-  while (made_ < std::min(ready, most_) && make(free_, bytes_)) {
-    ++made_;
-  }
-  while (most != 0 && spares_.size() < most_spares && make(spares_, spare_bytes)) {
-  }
 }
 
 buffer_pool::piece buffer_pool::take() noexcept {
   const std::lock_guard lock{mutex_};
-  if (open_ && free_.empty() && made_ < most_ && make(free_, bytes_)) {
-    ++made_;
-  }
   const bool spare = free_.empty();
+  const bool is_short = spare && made_ < most_;
   std::vector<std::uint8_t*>& from = spare ? spares_ : free_;
   if (from.empty() || lent_.size() == lent_.capacity()) {
     refused_ += open_ ? 1U : 0U;
-    return {};
+    return {nullptr, 0, is_short};
   }
   std::uint8_t* const data = from.back();
   from.pop_back();
   lent_.push_back({data, opening_, spare});
-  return {data, spare ? spare_bytes : bytes_};
+  return {data, spare ? spare_bytes : bytes_, is_short};
 }
 
 void buffer_pool::give(std::uint8_t* data) noexcept {
-  const std::lock_guard lock{mutex_};
-  const auto found = std::find_if(lent_.begin(), lent_.end(), [&](const loan& l) { return l.data == data; });
-  if (found == lent_.end()) {
-    return;  // not ours
+  {
+    const std::lock_guard lock{mutex_};
+    const auto found =
+        std::find_if(lent_.begin(), lent_.end(), [&](const loan& l) { return l.data == data; });
+    if (found == lent_.end()) {
+      return;  // not ours
+    }
+    const loan back = *found;
+    *found = lent_.back();
+    lent_.pop_back();
+    if (open_ && back.opening == opening_) {
+      (back.spare ? spares_ : free_).push_back(data);
+      return;
+    }
   }
-  const loan back = *found;
-  lent_.erase(found);
-  if (open_ && back.opening == opening_) {
-    (back.spare ? spares_ : free_).push_back(data);
-  } else {
-    release(data);
-  }
+  release(data);
 }
 
 void buffer_pool::refill() noexcept {
-  const std::lock_guard lock{mutex_};
-  while (open_ && free_.size() < few && made_ < most_ && make(free_, bytes_)) {
-    ++made_;
+  for (;;) {
+    std::size_t bytes = 0;
+    std::uint32_t opening = 0;
+    {
+      const std::lock_guard lock{mutex_};
+      if (!open_ || free_.size() >= ready_ || made_ >= most_) {
+        return;
+      }
+      ++made_;
+      bytes = bytes_;
+      opening = opening_;
+    }
+    std::uint8_t* const made = make(bytes);
+    {
+      const std::lock_guard lock{mutex_};
+      const bool same = open_ && opening == opening_;
+      if (same && made != nullptr) {
+        free_.push_back(made);
+        continue;
+      }
+      made_ -= same ? 1U : 0U;
+    }
+    release(made);
+    return;
   }
 }
 
 void buffer_pool::close() noexcept {
-  const std::lock_guard lock{mutex_};
-  open_ = false;
-  for (std::vector<std::uint8_t*>* all : {&free_, &spares_}) {
-    for (std::uint8_t* data : *all) {
+  std::vector<std::uint8_t*> unused[2];
+  {
+    const std::lock_guard lock{mutex_};
+    open_ = false;
+    free_.swap(unused[0]);
+    spares_.swap(unused[1]);
+  }
+  for (const std::vector<std::uint8_t*>& all : unused) {
+    for (std::uint8_t* const data : all) {
       release(data);
     }
-    all->clear();
   }
 }
 

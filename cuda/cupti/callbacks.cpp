@@ -12,20 +12,13 @@
 #include "record/log.hpp"
 
 #include <cstring>
-#include <iterator>
 #include <new>
 
 namespace varve::cupti {
 
 namespace {
 
-/// The context that this thread's last call was made in, and when.
-struct seen_context {
-  context_handle context = nullptr;
-  std::uint32_t era = 0;
-};
-/// Several, since a thread may serve several GPUs in turn; the place is told by the address.
-thread_local seen_context last_contexts[16] __attribute__((tls_model("initial-exec")));
+thread_local recent_contexts last_contexts __attribute__((tls_model("initial-exec")));
 
 /// Whether this thread's call of the runtime has updated a graph by one of the driver, which has told of it.
 thread_local bool updated_inside __attribute__((tls_model("initial-exec"))) = false;
@@ -48,7 +41,15 @@ bool a_session_records() noexcept { return (varve_load_state_() & VARVE_STATE_RE
 
 void collector::called_back(void* self, callback_domain domain, std::uint32_t id, const void* data) noexcept {
   auto& me = *static_cast<collector*>(self);
-  if (me.left_.load(std::memory_order_relaxed) || data == nullptr) {
+  if (me.left_.load(std::memory_order_relaxed)) {
+    return;
+  }
+  if (data == nullptr) {
+    if (domain == callback_domain::resource &&
+        static_cast<resource_event>(id) == resource_event::cu_init_finished) {
+      me.cuda_used_ = true;
+      me.heed_exit(told_to_heed::initialised);
+    }
     return;
   }
   switch (domain) {
@@ -115,10 +116,7 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
     }
   }
   leave_call(era);
-  seen_context& last =
-      last_contexts[reinterpret_cast<std::uintptr_t>(d.context) / 64 % std::size(last_contexts)];
-  if (d.context != nullptr && (d.context != last.context || era != last.era)) {
-    last = {d.context, era};
+  if (d.context != nullptr && last_contexts.is_new(d.context, era)) {
     cuda_used_ = true;
     contexts_.saw(d.context);
   }
@@ -127,6 +125,7 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
 void collector::on_resource(resource_event what, const resource_data& d) noexcept {
   if (what == resource_event::context_created) {
     cuda_used_ = true;
+    heed_exit(told_to_heed::has_context);
     contexts_.saw(d.context);
   } else if (what == resource_event::context_destroy_starting) {
     contexts_.gone(d.context);
@@ -160,6 +159,9 @@ void collector::buffer_requested(std::uint8_t** buffer, std::size_t* size, std::
   *buffer = piece.data;
   *size = piece.size;
   *records = 0;
+  if (piece.is_short) {
+    record::wake_reader();  // which makes more
+  }
   // Before 12.9 a missing buffer is a crash.
   if (piece.data == nullptr && me.attached_.load()->lib.version < cuda_12_9) {
     *buffer = nowhere;

@@ -54,9 +54,6 @@ void call_kinds::learn(const library& lib, callback_domain domain, std::array<st
     if (std::string_view{name} == "INVALID") {
       continue;
     }
-    if (std::string_view{name}.find("EventQuery") != std::string_view::npos) {
-      continue;  // it never waits, and engines that poll with it call it all the time
-    }
     const std::optional<call_kind> kind = classify(name);
     if (!kind) {
       unknown_.emplace_back(name);

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Calls of the CUDA APIs into the logs of the threads that make them: the range that is open there is theirs.
-// What runs here runs on an engine's launch path: no lock, no allocation but a thread's first log.
+// What runs here runs on an engine's launch path: no lock but for a thread's next block of slots, no
+// allocation but for its first log.
 #ifndef VARVE_CUDA_CUPTI_CALLS_HPP
 #define VARVE_CUDA_CUPTI_CALLS_HPP
 

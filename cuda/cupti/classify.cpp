@@ -3,7 +3,9 @@
 #include "cupti/classify.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 namespace varve::cupti {
@@ -13,16 +15,17 @@ namespace {
 struct rule {
   std::string_view prefix;
   call_kind kind;
+  std::string_view but[2] = {};  // longer ones that are of another kind
 };
 
-// For what is not ignored. The first that fits decides.
+// For what is not ignored and does not synchronise. No name fits two kinds.
 constexpr rule rules[] = {
     {"LaunchHostFunc", call_kind::host_function},
     {"StreamAddCallback", call_kind::host_function},
-    {"Launch", call_kind::launch},
+    {"Launch", call_kind::launch, {"LaunchHostFunc"}},
     {"GraphLaunch", call_kind::graph_launch},
     // Also what asks a graph for its nodes and parameters: engines do so for each node that they update.
-    {"Graph", call_kind::graph_build},
+    {"Graph", call_kind::graph_build, {"GraphLaunch", "Graphics"}},
     {"StreamBeginCapture", call_kind::graph_build},
     {"StreamEndCapture", call_kind::graph_build},
     {"StreamUpdateCapture", call_kind::graph_build},
@@ -31,7 +34,7 @@ constexpr rule rules[] = {
     {"MemDiscardAndPrefetch", call_kind::copy},
     {"MemBatchDecompress", call_kind::copy},
     {"Memset", call_kind::set},
-    {"Event", call_kind::event},
+    {"Event", call_kind::event, {"EventQuery", "EventSynchronize"}},
     {"CtxRecordEvent", call_kind::event},
     {"CtxWaitEvent", call_kind::event},
     {"GreenCtxRecordEvent", call_kind::event},
@@ -102,10 +105,11 @@ constexpr std::string_view ignored[] = {
     "PopCallConfiguration", "PushCallConfiguration", "RegisterFatBinary", "RegisterFatBinaryEnd",
     "RegisterFunction", "RegisterHostVar", "RegisterManagedVar", "RegisterUnifiedTable", "RegisterVar",
     "SetupArgument", "TensorMap*", "UnregisterFatBinary",
-    // Streams. Engines poll some of these.
-    "StreamAttachMemAsync", "StreamCopyAttributes", "StreamCreate", "StreamCreateForCaptureToCig",
-    "StreamCreateWithFlags", "StreamCreateWithPriority", "StreamDestroy", "StreamGet*", "StreamIsCapturing",
-    "StreamQuery", "StreamSetAttribute", "StreamSetFlags", "ThreadExchangeStreamCaptureMode", "UserObject*",
+    // Streams and events. Engines poll some of these, which never wait.
+    "EventQuery", "StreamAttachMemAsync", "StreamCopyAttributes", "StreamCreate",
+    "StreamCreateForCaptureToCig", "StreamCreateWithFlags", "StreamCreateWithPriority", "StreamDestroy",
+    "StreamGet*", "StreamIsCapturing", "StreamQuery", "StreamSetAttribute", "StreamSetFlags",
+    "ThreadExchangeStreamCaptureMode", "UserObject*",
     // Memory: what neither allocates, maps nor moves it.
     "HostGetDevicePointer", "HostGetFlags", "IpcGetEventHandle", "IpcGetMemHandle", "IpcOpenEventHandle",
     "MemAdvise", "MemExportToShareableHandle", "MemGet*", "MemHostGetDevicePointer", "MemHostGetFlags",
@@ -157,28 +161,60 @@ std::string_view base_name(std::string_view name) noexcept {
   }
 }
 
-bool fits(std::string_view name, std::string_view pattern) noexcept {
-  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+bool is_ignored(std::string_view base) noexcept {
+  return std::any_of(std::begin(ignored), std::end(ignored), [&](std::string_view pattern) {
+    return pattern.ends_with('*') ? base.starts_with(pattern.substr(0, pattern.size() - 1)) : base == pattern;
+  });
+}
+
+bool synchronises(std::string_view base) noexcept {
+  return base.find("Synchronize") != std::string_view::npos;
+}
+
+bool fits(std::string_view base, const rule& r) noexcept {
+  return base.starts_with(r.prefix) &&
+         std::none_of(std::begin(r.but), std::end(r.but),
+                      [&](std::string_view but) { return !but.empty() && base.starts_with(but); });
 }
 
 }  // namespace
 
 std::span<const std::string_view> ignored_calls() noexcept { return ignored; }
 
+int kinds_that_fit(std::string_view name) noexcept {
+  const std::string_view base = base_name(name);
+  if (base.empty()) {
+    return 0;
+  }
+  std::uint32_t kinds = 0;
+  const auto add = [&](call_kind kind) { kinds |= 1U << static_cast<unsigned>(kind); };
+  if (is_ignored(base)) {
+    add(call_kind::other);
+  }
+  if (synchronises(base)) {
+    add(call_kind::synchronise);
+  }
+  for (const rule& r : rules) {
+    if (fits(base, r)) {
+      add(r.kind);
+    }
+  }
+  return std::popcount(kinds);
+}
+
 std::optional<call_kind> classify(std::string_view name) noexcept {
   const std::string_view base = base_name(name);
   if (base.empty()) {
     return std::nullopt;
   }
-  if (std::any_of(std::begin(ignored), std::end(ignored),
-                  [&](std::string_view pattern) { return fits(base, pattern); })) {
+  if (is_ignored(base)) {
     return call_kind::other;
   }
-  if (base.find("Synchronize") != std::string_view::npos) {
+  if (synchronises(base)) {
     return call_kind::synchronise;
   }
-  const auto* const found = std::find_if(std::begin(rules), std::end(rules),
-                                         [&](const rule& r) { return base.starts_with(r.prefix); });
+  const auto* const found =
+      std::find_if(std::begin(rules), std::end(rules), [&](const rule& r) { return fits(base, r); });
   return found != std::end(rules) ? std::optional{found->kind} : std::nullopt;
 }
 

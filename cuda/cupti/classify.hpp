@@ -17,6 +17,9 @@ namespace varve::cupti {
 /// The calls that are ignored, without prefix, suffixes and version; with a '*' at the end, all of a family.
 [[nodiscard]] std::span<const std::string_view> ignored_calls() noexcept;
 
+/// How many of the kinds, ignoring being one, a name fits: one, but for names that varve does not know.
+[[nodiscard]] int kinds_that_fit(std::string_view name) noexcept;
+
 /// Of a function of the runtime or driver API, as cuptiGetCallbackName names it ("cudaLaunchKernel_v7000",
 /// "cuLaunchKernel_ptsz"). `other` where it is ignored: it neither does nor delays work on a device, as far
 /// as a report is concerned. Nothing where varve does not know the call.

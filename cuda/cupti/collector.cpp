@@ -29,7 +29,7 @@ std::string library_path(const gpu_options& options) {
   if (!options.cupti_library.empty()) {
     return options.cupti_library;
   }
-  const char* const path = std::getenv("VARVE_CUPTI_LIBRARY");
+  const char* const path = ::secure_getenv("VARVE_CUPTI_LIBRARY");
   return path != nullptr ? path : "";
 }
 
@@ -42,24 +42,43 @@ collector& the_collector() noexcept {
 
 void collector::refuse(std::string why) noexcept { problem_ = std::move(why); }
 
+// Two libraries that were both at work would get into each other's way; one that never was is left for
+// another.
+bool collector::choose_library(const std::string& path) {
+  const attachment* const now = attached_.load();
+  if (now != nullptr && now->used) {
+    if (path.empty() || is_named(now->lib, path)) {
+      return true;
+    }
+    refuse("this process has used " + now->lib.path + ", so " + path +
+           " is not: name that one or none, or start the process anew with the other");
+    return false;
+  }
+  const load_result found = load(path);
+  if (found.loaded == nullptr) {
+    refuse(found.error);
+    return false;
+  }
+  const auto known = std::find_if(attachments_.begin(), attachments_.end(),
+                                  [&](const auto& a) { return &a->lib == found.loaded; });
+  attached_.store(known != attachments_.end()
+                      ? known->get()
+                      : attachments_.emplace_back(std::make_unique<attachment>(*found.loaded)).get());
+  heed_exit(told_to_heed::attached);
+  return true;
+}
+
 bool collector::attach(const std::string& path) {
   if (subscriber_ != nullptr) {
-    return true;
+    return choose_library(path);
   }
   // CUPTI without a driver answers every call with an error, slowly.
   if (path.empty() && cuda::find_driver(true) == nullptr) {
     refuse("no NVIDIA driver (libcuda.so.1) on this machine: no GPU is recorded; everything else is");
     return false;
   }
-  if (attached_.load() == nullptr) {
-    const load_result found = load(path);
-    if (found.loaded == nullptr) {
-      refuse(found.error);
-      return false;
-    }
-    attached_.store(new attachment{*found.loaded});
-    // Runs before what libcupti has for the end of the process: from then on the reader asks it for nothing.
-    static_cast<void>(std::atexit([] { the_collector().end_asking(); }));
+  if (!choose_library(path)) {
+    return false;
   }
   const library& lib = attached_.load()->lib;
   const result answer = lib.call.subscribe(&subscriber_, &collector::called_back, this);
@@ -68,6 +87,7 @@ bool collector::attach(const std::string& path) {
     refuse(explain(answer, "cuptiSubscribe"));
     return false;
   }
+  attached_.load()->used = true;
   const result registered =
       lib.call.activity_register_callbacks(&collector::buffer_requested, &collector::buffer_completed);
   if (registered != result::success) {
@@ -76,6 +96,7 @@ bool collector::attach(const std::string& path) {
     refuse(explain(registered, "cuptiActivityRegisterCallbacks"));
     return false;
   }
+  avoid_defects();
   attached_.load()->graphs.reset_counts();
   follow_graphs(true);
   enable_calls(false);
@@ -145,7 +166,8 @@ void collector::begin() {
   a.records.open(
       (options_.buffers * options_.buffer_bytes + buffer_pool::most_spares * buffer_pool::spare_bytes) /
       least_record);
-  pool_.open(options_.buffer_bytes, options_.buffers, 2);
+  pool_.open(options_.buffer_bytes, options_.buffers,
+             buffer_pool::ready_of(options_.buffer_bytes, options_.buffers));
   dropped_ = 0;
   ++era_;
   last_flush_ = record::monotonic();
@@ -159,7 +181,7 @@ void collector::begin() {
   }
   enable_whole_graphs(options_.whole_graphs);
   enable_calls(true);
-  if (armed_kernels_) {
+  if (armed_kernels_ || has_defects_of_13_0(a.lib.version)) {
     a.lib.call.activity_flush_all(0);  // what was before is thrown away
   }
   count_dropped();
@@ -272,10 +294,13 @@ void collector::arm(bool kernels) noexcept {
 }
 
 void collector::begin_arming() {
-  armed_ = attach(library_path(options_));
+  const attachment* const now = attached_.load();
+  armed_ = attach(now != nullptr && now->used ? now->lib.path : library_path(options_));
   armed_kernels_ = armed_kernels_ && armed_;
   if (armed_kernels_ && !records_on_) {
-    pool_.open(std::max(options_.buffer_bytes, least_buffer), std::max<std::size_t>(options_.buffers, 1), 2);
+    const std::size_t bytes = std::max(options_.buffer_bytes, least_buffer);
+    const std::size_t buffers = std::max<std::size_t>(options_.buffers, 1);
+    pool_.open(bytes, buffers, buffer_pool::ready_of(bytes, buffers));
     enable_records(true);
   }
 }

@@ -56,6 +56,7 @@ class collector final : public record::device_source {
     call_kinds kinds;
     graph_book graphs;
     decoder records;
+    bool used = false;  // it has taken our subscription
   };
 
   /// While it lives and is true, an exit waits for the thread that asks CUPTI something; where it is false
@@ -72,6 +73,7 @@ class collector final : public record::device_source {
     const collector& collector_;
   };
 
+  bool choose_library(const std::string& path);
   bool attach(const std::string& path);
   void detach() noexcept;
   [[nodiscard]] bool is_to_be_told() noexcept;
@@ -83,6 +85,7 @@ class collector final : public record::device_source {
   void settle_inheritance() noexcept;
   void switch_off() noexcept;
   void enable_calls(bool all);
+  void avoid_defects();
   void enable_records(bool on);
   void enable_whole_graphs(bool on);
   void follow_graphs(bool on);
@@ -92,6 +95,8 @@ class collector final : public record::device_source {
   void note(std::string_view text) noexcept;
   void fetch_the_last() noexcept;
   void end_asking() noexcept;
+  enum class told_to_heed : std::uint32_t { attached = 1, initialised = 2, has_context = 4 };
+  void heed_exit(told_to_heed when) noexcept;
   void count_dropped() noexcept;
   void refuse(std::string why) noexcept;
 
@@ -106,7 +111,8 @@ class collector final : public record::device_source {
 
   mutable std::mutex life_;  // of start, stop, arm and poll; never taken in a callback
   gpu_options options_;
-  std::atomic<attachment*> attached_{nullptr};  // once made it stays, leaked
+  std::atomic<attachment*> attached_{nullptr};  // once used it stays
+  std::vector<std::unique_ptr<attachment>> attachments_;
   subscriber_handle subscriber_ = nullptr;
   std::string problem_;                    // why it does not run
   std::vector<std::string> switched_off_;  // kinds of records that this library refuses
@@ -127,6 +133,7 @@ class collector final : public record::device_source {
   std::atomic<bool> waiting_{false};       // for that, with a session
   std::atomic<bool> cuda_used_{false};     // as far as is known: by a call, or as the driver said
   std::atomic<bool> exiting_{false};       // this process is
+  std::atomic<std::uint32_t> heeded_{0};   // when the exit was registered for, of told_to_heed
   std::atomic<std::uint32_t> era_{0};
   std::atomic<std::int32_t> completing_{0};      // buffers, on CUPTI's threads
   mutable std::atomic<std::int32_t> asking_{0};  // of our threads, in CUPTI, that an exit waits for

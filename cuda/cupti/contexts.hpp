@@ -8,12 +8,44 @@
 
 #include "cupti/abi.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace varve::cupti {
+
+/// The contexts that a thread's last calls were made in: a thread may serve several GPUs in turn, and is to
+/// tell of each once in an era.
+class recent_contexts {
+ public:
+  static constexpr std::size_t most = 16;
+
+  /// Whether `c` is none of them; it is one now.
+  bool is_new(context_handle c, std::uint32_t era) noexcept {
+    for (std::size_t i = 0; i < most; ++i) {
+      if (all_[(last_ + i) % most] == entry{c, era}) {
+        last_ = (last_ + i) % most;
+        return false;
+      }
+    }
+    last_ = oldest_++ % most;
+    all_[last_] = {c, era};
+    return true;
+  }
+
+ private:
+  struct entry {
+    context_handle context = nullptr;
+    std::uint32_t era = 0;
+    bool operator==(const entry& o) const noexcept { return context == o.context && era == o.era; }
+  };
+  std::array<entry, most> all_{};
+  std::size_t last_ = 0;
+  std::size_t oldest_ = 0;
+};
 
 /// Thread safe; takes a lock, and what it remembers may allocate. Without memory something is not remembered.
 class context_book {

@@ -107,6 +107,7 @@ void decoder::open(std::size_t most) noexcept {
   full_ = false;
   counted_ = {};
   rows_ = 0;
+  room_ = 0;
   names_ = {};
   shapes_ = {};
   nodes_.clear();
@@ -122,8 +123,10 @@ void decoder::read(std::uint8_t* buffer, std::size_t valid) noexcept {
     const std::lock_guard lock{mutex_};
     counted_.too_short += too_short;
     try {
-      if (waiting_.activities.size() < rows_ + count) {
-        waiting_.activities.resize(std::max(rows_ + count, waiting_.activities.begin.capacity()));
+      if (room_ < rows_ + count) {
+        const std::size_t room = std::max(rows_ + count, waiting_.activities.begin.capacity());
+        waiting_.activities.resize(room);
+        room_ = room;
       }
       for (; done < count; ++done) {
         decode(records[done]);
@@ -165,8 +168,9 @@ void decoder::hand_over(trace& batch, bool full) noexcept {
   } catch (const std::bad_alloc&) {
     return;  // they wait for the next time
   }
-  waiting_.activities.resize(rows_);
+  waiting_.activities.resize(rows_);  // no column grows: each has room for them
   rows_ = 0;
+  room_ = 0;
   std::swap(batch.activities, waiting_.activities);
   std::swap(batch.memory_events, waiting_.memory_events);
 }
@@ -342,18 +346,22 @@ std::uint32_t decoder::node_of(std::uint64_t id) {
   if (id == 0) {
     return none;
   }
-  const auto [known, added] = nodes_.try_emplace(id, static_cast<std::uint32_t>(waiting_.graph_nodes.size()));
-  if (added) {
-    waiting_.graph_nodes.emplace_back().id = id;
+  const auto known = nodes_.find(id);
+  if (known != nodes_.end()) {
+    return known->second;
   }
-  return known->second;
+  const auto row = static_cast<std::uint32_t>(waiting_.graph_nodes.size());
+  waiting_.graph_nodes.emplace_back().id = id;
+  nodes_.emplace(id, row);
+  return row;
 }
 
 std::uint16_t decoder::stream_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream) {
   if (last_stream_index_ == narrow_none || last_stream_.device != device || last_stream_.context != context ||
       last_stream_.stream != stream) {
-    last_stream_ = {device, context, stream};
-    last_stream_index_ = waiting_.intern_stream(last_stream_);
+    const stream_info found{device, context, stream};
+    last_stream_index_ = waiting_.intern_stream(found);
+    last_stream_ = found;
   }
   return last_stream_index_;
 }

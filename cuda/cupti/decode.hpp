@@ -107,6 +107,7 @@ class decoder {
   mutable std::mutex mutex_;  // guards what follows; held for some hundred records at a time
   trace waiting_;             // its activities may be longer than what is in them
   std::size_t rows_ = 0;      // that are
+  std::size_t room_ = 0;      // rows that all of its columns have, which without memory may differ
   std::size_t most_ = 0;
   bool full_ = false;  // nothing more can be kept
   counts counted_;

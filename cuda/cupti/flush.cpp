@@ -11,6 +11,7 @@
 #include "record/fork.hpp"
 
 #include <chrono>
+#include <cstdlib>
 #include <new>
 #include <thread>
 
@@ -85,8 +86,22 @@ void collector::fetch_the_last() noexcept {
   count_dropped();
 }
 
+// What is registered last runs first. So this is done once libcupti is loaded, and again whenever CUDA may
+// have registered something of its own: where that has run the driver waits for nothing any more. It may be
+// in a callback, since what it takes is a lock that nobody calls others under, and memory for a few
+// addresses.
+void collector::heed_exit(told_to_heed when) noexcept {
+  const auto bit = static_cast<std::uint32_t>(when);
+  if ((heeded_.load(std::memory_order_relaxed) & bit) == 0 && (heeded_.fetch_or(bit) & bit) == 0) {
+    static_cast<void>(std::atexit([] { the_collector().end_asking(); }));
+  }
+}
+
+/// Runs before what libcupti and the driver have for the end of the process: from then on nobody asks them.
 void collector::end_asking() noexcept {
-  exiting_ = true;
+  if (exiting_.exchange(true)) {
+    return;  // done, by what was registered later
+  }
   const time_ns until = record::monotonic() + patience;
   while (asking_ != 0 && record::monotonic() < until) {
     std::this_thread::sleep_for(std::chrono::microseconds{50});

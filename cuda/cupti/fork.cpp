@@ -6,6 +6,8 @@
 // the lock of our life is held over the fork: a child's own session begins with what the parent left.
 #include "cupti/collector.hpp"
 
+#include "driver/driver.hpp"
+
 #include "record/fork.hpp"
 
 namespace varve::cupti {
@@ -21,8 +23,13 @@ thread_local fork_state this_fork __attribute__((tls_model("initial-exec")));
 
 }  // namespace
 
-// The driver may itself fork in its initialisation, and is left alone where it will tell of that.
-bool collector::in_use() noexcept { return cuda_started_ || cuda_used_ || (!expects_cuda_ && ask_driver()); }
+// The driver may itself fork in its initialisation: it is not asked.
+bool collector::in_use() noexcept {
+  if (!cuda_started_ && !cuda_used_ && cuda::find_driver(false) != nullptr && cuda::has_devices_open()) {
+    cuda_used_ = true;
+  }
+  return cuda_started_ || cuda_used_;
+}
 
 void collector::before_fork(bool in_use) noexcept {
   this_fork.has_life = record::lock_within(life_, record::fork_patience);
@@ -42,6 +49,8 @@ void collector::leave_to_parent() noexcept {
   completing_ = 0;
   asking_ = 0;
   cuda_started_ = false;
+  // The child's own CUDA, if it has one, is still to be initialised.
+  heeded_ &= static_cast<std::uint32_t>(told_to_heed::attached);
   if (!left_) {
     inherited_ = subscriber_ != nullptr;
     problem_.clear();

@@ -40,7 +40,7 @@ void graph_book::happened(resource_event what, const graph_data& d) noexcept {
         owner_gone(graphs_, id_of(d.graph), false);
         break;
       case resource_event::graph_exec_destroy_starting:
-        owner_gone(execs_, id_of(d.graph_exec), true);
+        owner_gone(execs_, d.graph_exec, true);
         break;
       default:
         break;
@@ -102,7 +102,7 @@ void graph_book::add_to_graph(std::uint32_t graph, std::uint64_t id, graph_node_
 }
 
 void graph_book::exec_created(const graph_data& d) {
-  const std::uint32_t exec = id_of(d.graph_exec);
+  owner_gone(execs_, d.graph_exec, true);  // the handle may be one of before, whose end was not told
   const std::lock_guard lock{mutex_};
   const auto found = making_.find(std::this_thread::get_id());
   if (found == making_.end()) {
@@ -110,9 +110,9 @@ void graph_book::exec_created(const graph_data& d) {
   }
   nodes all = std::move(found->second);
   making_.erase(found);
-  if (exec != 0) {
+  if (d.graph_exec != nullptr) {
     std::stable_sort(all.begin(), all.end(), [](const node& a, const node& b) { return a.order < b.order; });
-    execs_[exec] = std::move(all);
+    execs_[d.graph_exec] = std::move(all);
   }
 }
 
@@ -147,8 +147,8 @@ void graph_book::node_gone(const graph_data& d) {
   labels_of_graphs().destroy(id, replayed);
 }
 
-void graph_book::owner_gone(std::unordered_map<std::uint32_t, nodes>& owners, std::uint32_t owner,
-                            bool replayed) {
+template <class Owner>
+void graph_book::owner_gone(std::unordered_map<Owner, nodes>& owners, Owner owner, bool replayed) {
   nodes gone;
   {
     const std::lock_guard lock{mutex_};
@@ -178,14 +178,13 @@ bool graph_book::matches(const nodes& exec, const nodes& graph) noexcept {
 
 void graph_book::updated(graph_exec_handle exec, graph_handle graph, std::uint32_t correlation) noexcept {
   const std::uint32_t since = std::max(correlation, 1U);
-  const std::uint32_t to = id_of(exec);
   const std::uint32_t from = id_of(graph);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> same;
   std::vector<std::uint64_t> stale;
   try {
     const std::lock_guard lock{mutex_};
     ++counted_.updates;
-    const auto e = execs_.find(to);
+    const auto e = execs_.find(exec);
     const auto g = graphs_.find(from);
     if (e == execs_.end()) {
       return;  // older than arming: its nodes have no labels
@@ -239,21 +238,16 @@ std::size_t graph_book::size() const noexcept {
 
 std::uint64_t graph_book::id_of(graph_node_handle n) const noexcept {
   std::uint64_t id = 0;
-  return n != nullptr && lib_.call.get_graph_node_id(n, &id) == result::success ? id : 0;
+  return n != nullptr && lib_.call.get_graph_node_id != nullptr &&
+                 lib_.call.get_graph_node_id(n, &id) == result::success
+             ? id
+             : 0;
 }
 
 std::uint32_t graph_book::id_of(graph_handle g) const noexcept {
   std::uint32_t id = 0;
   return g != nullptr && lib_.call.get_graph_id != nullptr &&
                  lib_.call.get_graph_id(g, &id) == result::success
-             ? id
-             : 0;
-}
-
-std::uint32_t graph_book::id_of(graph_exec_handle e) const noexcept {
-  std::uint32_t id = 0;
-  return e != nullptr && lib_.call.get_graph_exec_id != nullptr &&
-                 lib_.call.get_graph_exec_id(e, &id) == result::success
              ? id
              : 0;
 }

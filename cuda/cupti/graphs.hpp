@@ -17,8 +17,8 @@
 
 namespace varve::cupti {
 
-/// Graphs and executables that are alive, by CUPTI's ids. Thread safe; takes a lock and may allocate:
-/// building graphs is no launch path. No lock is held while CUPTI is called.
+/// Graphs that are alive, by CUPTI's ids, and executables, by their handles. Thread safe; takes a lock and
+/// may allocate: building graphs is no launch path. No lock is held while CUPTI is called.
 class graph_book {
  public:
   explicit graph_book(const library& lib) noexcept : lib_{lib} {}
@@ -56,16 +56,16 @@ class graph_book {
   void exec_created(const graph_data& d);
   void add_to_graph(std::uint32_t graph, std::uint64_t id, graph_node_type type);
   void node_gone(const graph_data& d);
-  void owner_gone(std::unordered_map<std::uint32_t, nodes>& owners, std::uint32_t owner, bool replayed);
+  template <class Owner>
+  void owner_gone(std::unordered_map<Owner, nodes>& owners, Owner owner, bool replayed);
   std::uint64_t id_of(graph_node_handle n) const noexcept;
   std::uint32_t id_of(graph_handle g) const noexcept;
-  std::uint32_t id_of(graph_exec_handle e) const noexcept;
   static bool matches(const nodes& exec, const nodes& graph) noexcept;
 
   const library& lib_;
   mutable std::mutex mutex_;
   std::unordered_map<std::uint32_t, nodes> graphs_;      // in the order in which nodes were made
-  std::unordered_map<std::uint32_t, nodes> execs_;       // by order
+  std::unordered_map<graph_exec_handle, nodes> execs_;   // by order
   std::unordered_map<std::thread::id, nodes> making_;    // executables, on these threads
   std::unordered_map<std::uint64_t, node> graph_nodes_;  // of graphs, by id
   counts counted_;

@@ -247,6 +247,16 @@ load_result load(const std::string& path) {
   return result;
 }
 
+bool is_named(const library& l, const std::string& path) {
+  void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  if (handle == nullptr) {
+    return false;
+  }
+  const bool same = path_of(handle, path.c_str()) == l.path;
+  dlclose(handle);
+  return same;
+}
+
 std::string version_text(std::uint32_t version) {
   const std::string number = " (" + std::to_string(version) + ')';
   if (version >= cuda_13_0) {  // xxyyzz

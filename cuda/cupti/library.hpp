@@ -33,6 +33,12 @@ struct load_result {
 /// Thread safe. Looks for a path again only as long as it was not found. Throws nothing but std::bad_alloc.
 [[nodiscard]] load_result load(const std::string& path = {});
 
+/// Whether `path` names the file of `l`, as what the process has loaded tells; loads nothing.
+[[nodiscard]] bool is_named(const library& l, const std::string& path);
+
+/// Of CUDA 13.0 without Update 1, whose CUPTI has defects that are worked around.
+constexpr bool has_defects_of_13_0(std::uint32_t version) noexcept { return version == 130'000; }
+
 /// "13.0 (130001)", "12.4 (22)": the CUDA that a version of CUPTI belongs to.
 [[nodiscard]] std::string version_text(std::uint32_t version);
 

@@ -34,13 +34,19 @@ std::string known_defects(std::uint32_t version) {
   if (version < cuda_12_8) {
     append(out, "before CUDA 12.6 Update 2 bodies of conditional graph nodes may be missing or wrong", "; ");
   }
-  if (version >= cuda_13_0 && version < 130102) {
+  // Which number Update 1 of 13.1 has is not known.
+  if (version >= cuda_13_0 && version < 130200) {
     append(out,
-           "until CUDA 13.1 Update 1 graph launches may carry wrong ids in sessions after a process's first",
+           "before CUDA 13.1 Update 1 graph launches may carry wrong ids in sessions after a process's first",
            "; ");
   }
-  if (version == cuda_13_0) {
-    append(out, "CUDA 13.0 without Update 1 may hang at the end of a session: update it", "; ");
+  if (has_defects_of_13_0(version)) {
+    append(
+        out,
+        "CUDA 13.0 without Update 1 crashes with graphs where CUPTI has its buffers on the device, which is "
+        "avoided where CUDA is initialised later, hangs where kernel records are switched off, so that "
+        "kernel records stay on after a session, and may crash where NVTX is used before CUPTI: update it",
+        "; ");
   }
   return out;
 }

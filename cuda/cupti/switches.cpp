@@ -43,8 +43,9 @@ void collector::follow_graphs(bool on) {
   if (on && first != result::success) {
     note("not all graphs are followed (" + explain(first, "cuptiEnableCallback") + ")");
   }
-  for (const resource_event e : {resource_event::context_created, resource_event::context_destroy_starting,
-                                 resource_event::stream_destroy_starting}) {
+  for (const resource_event e :
+       {resource_event::cu_init_finished, resource_event::context_created,
+        resource_event::context_destroy_starting, resource_event::stream_destroy_starting}) {
     lib.call.enable_callback(on ? 1 : 0, subscriber_, callback_domain::resource,
                              static_cast<std::uint32_t>(e));
   }
@@ -77,6 +78,24 @@ void collector::enable_calls(bool all) {
   }
 }
 
+/// With CUPTI's buffers on the device, as they are by default, graphs crash.
+void collector::avoid_defects() {
+  const library& lib = attached_.load()->lib;
+  if (!has_defects_of_13_0(lib.version)) {
+    return;
+  }
+  std::uint8_t on_the_host = 1;
+  std::size_t size = sizeof on_the_host;
+  const result answer =
+      lib.call.activity_set_attribute != nullptr
+          ? lib.call.activity_set_attribute(attribute::mem_allocation_type_host_pinned, &size, &on_the_host)
+          : result::not_supported;
+  if (answer != result::success) {
+    note("graphs may crash: CUPTI's buffers could not be put into the host's memory (" +
+         explain(answer, "cuptiActivitySetAttribute") + ")");
+  }
+}
+
 void collector::enable_records(bool on) {
   const library& lib = attached_.load()->lib;
   if (on == records_on_) {
@@ -95,6 +114,9 @@ void collector::enable_records(bool on) {
     return true;
   };
   for (const wanted_records& w : all_records) {
+    if (!on && w.kind == record_kind::concurrent_kernel && has_defects_of_13_0(lib.version)) {
+      continue;  // may hang
+    }
     if (!set(w) && w.kind == record_kind::concurrent_kernel) {
       refuse("no records of " + switched_off_.back());
     }

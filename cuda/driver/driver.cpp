@@ -2,11 +2,16 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "driver/driver.hpp"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <new>
+#include <string_view>
 
 namespace varve::cuda {
 
@@ -68,6 +73,25 @@ const driver* find_driver(bool load) noexcept {
 bool is_initialised(const driver& d) noexcept {
   int count = 0;
   return d.device_get_count != nullptr && d.device_get_count(&count) != not_initialised;
+}
+
+bool has_devices_open() noexcept {
+  // Of unified memory, which tools that only watch devices do not open; and what Tegra and WSL have instead.
+  static constexpr std::string_view files[] = {"nvidia-uvm", "nvmap", "dxg"};
+  DIR* const all = ::opendir("/proc/self/fd");
+  if (all == nullptr) {
+    return true;
+  }
+  bool found = false;
+  while (const dirent* const one = found ? nullptr : ::readdir(all)) {
+    char target[256];
+    const ssize_t size = ::readlinkat(::dirfd(all), one->d_name, target, sizeof target);
+    const std::string_view path{target, size > 0 ? static_cast<std::size_t>(size) : 0};
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    found = std::find(std::begin(files), std::end(files), name) != std::end(files);
+  }
+  ::closedir(all);
+  return found;
 }
 
 std::vector<device_info> devices(const driver& d) {

@@ -67,8 +67,13 @@ struct driver {
 /// where there is none. Thread safe.
 const driver* find_driver(bool load) noexcept;
 
-/// Whether the program has initialised it, as far as it tells: no process that is forked then can use it.
+/// Whether the program has initialised it, as far as it tells. May wait for the end of its initialisation.
 bool is_initialised(const driver& d) noexcept;
+
+/// Whether this process has a device file of CUDA open, as it has from the driver's initialisation on; also
+/// where it cannot tell. Asks the system alone: the driver may be in its initialisation, and on this very
+/// thread.
+bool has_devices_open() noexcept;
 
 /// All devices that the process sees, by ordinal, as far as the driver has been initialised.
 std::vector<device_info> devices(const driver& d);

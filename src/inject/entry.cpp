@@ -48,8 +48,9 @@ extern "C" VARVE_API int InitializeInjectionNvtx(varve::inject::export_table_fun
   return InitializeInjectionNvtx2(table);
 }
 
-/// At the driver's initialisation. The session ends before what the driver registers for the exit: its
-/// records need a driver that is still there.
+/// At the driver's initialisation. The session ends before what the driver has registered for the exit by
+/// now; what it registers later runs earlier still, and before that the collector has fetched the last
+/// records.
 extern "C" VARVE_API int InitializeInjection() {
   varve::inject::start_session();
   varve::inject::watch_exits();  // of modules that came since

@@ -60,7 +60,12 @@ std::uint32_t string_table::intern(std::string_view text) {
   }
   const auto id = static_cast<std::uint32_t>(texts_.size());
   texts_.emplace_back(text);
-  ids_.emplace(texts_.back(), id);
+  try {
+    ids_.emplace(texts_.back(), id);
+  } catch (...) {
+    texts_.pop_back();  // nobody would find it, and the next one of it were another
+    throw;
+  }
   return id;
 }
 
@@ -83,11 +88,18 @@ bool label_table::equal::operator()(const label_node& a, const label_node& b) co
 }
 
 std::uint32_t label_table::intern(const label_node& node) {
-  const auto [entry, added] = ids_.emplace(node, static_cast<std::uint32_t>(nodes_.size()));
-  if (added) {
-    nodes_.push_back(node);
+  if (const auto found = ids_.find(node); found != ids_.end()) {
+    return found->second;
   }
-  return entry->second;
+  const auto id = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back(node);
+  try {
+    ids_.emplace(node, id);
+  } catch (...) {
+    nodes_.pop_back();
+    throw;
+  }
+  return id;
 }
 
 std::uint32_t label_table::find(const label_node& node) const noexcept {

@@ -18,7 +18,7 @@ constexpr std::size_t bytes = std::size_t{128} << 10U;
 
 TEST(buffers, there_are_so_many_then_small_spare_ones_then_none) {
   buffer_pool pool;
-  pool.open(bytes, 3, 1);
+  pool.open(bytes, 3, 3);
   std::set<std::uint8_t*> seen;
   std::vector<std::size_t> sizes;
   for (;;) {
@@ -46,6 +46,42 @@ TEST(buffers, there_are_so_many_then_small_spare_ones_then_none) {
   EXPECT_EQ(again.size, bytes) << "large ones first";
   pool.give(again.data);
   pool.close();
+}
+
+// CUPTI asks on an engine's thread.
+TEST(buffers, none_is_made_where_one_is_asked_for) {
+  buffer_pool pool;
+  pool.open(bytes, 3, 1);
+  const buffer_pool::piece first = pool.take();
+  EXPECT_EQ(first.size, bytes);
+  EXPECT_FALSE(first.is_short);
+  const buffer_pool::piece second = pool.take();
+  EXPECT_EQ(second.size, buffer_pool::spare_bytes);
+  EXPECT_TRUE(second.is_short) << "two may still be made";
+  pool.refill();
+  const buffer_pool::piece third = pool.take();
+  EXPECT_EQ(third.size, bytes);
+  EXPECT_FALSE(third.is_short);
+  pool.refill();
+  const buffer_pool::piece fourth = pool.take();
+  EXPECT_EQ(fourth.size, bytes);
+  pool.refill();
+  const buffer_pool::piece fifth = pool.take();
+  EXPECT_EQ(fifth.size, buffer_pool::spare_bytes);
+  EXPECT_FALSE(fifth.is_short) << "there are as many as there may be";
+  for (const buffer_pool::piece& p : {first, second, third, fourth, fifth}) {
+    pool.give(p.data);
+  }
+  EXPECT_EQ(pool.refused(), 0U);
+  pool.close();
+}
+
+TEST(buffers, all_are_ready_up_to_one_gib_and_two_in_any_case) {
+  constexpr std::size_t mib = std::size_t{1} << 20U;
+  EXPECT_EQ(buffer_pool::ready_of(4 * mib, 32), 32U);
+  EXPECT_EQ(buffer_pool::ready_of(4 * mib, 1000), 256U);
+  EXPECT_EQ(buffer_pool::ready_of(1024 * mib, 100), 2U);
+  EXPECT_EQ(buffer_pool::ready_of(1024 * mib, 1), 1U);
 }
 
 TEST(buffers, what_comes_back_is_lent_again) {
@@ -83,7 +119,7 @@ TEST(buffers, what_is_lent_over_an_end_goes_when_it_comes_back) {
   pool.close();
   EXPECT_EQ(pool.take().data, nullptr) << "closed";
   std::memset(lent, 1, bytes);  // CUPTI's still
-  pool.open(2 * bytes, 1, 0);
+  pool.open(2 * bytes, 1, 1);
   EXPECT_EQ(pool.lent(), 1U);
   pool.give(lent);
   EXPECT_EQ(pool.lent(), 0U);
@@ -97,7 +133,7 @@ TEST(buffers, refused_is_counted_from_opening_to_closing) {
   buffer_pool pool;
   EXPECT_EQ(pool.take().data, nullptr) << "never opened";
   EXPECT_EQ(pool.refused(), 0U);
-  pool.open(bytes, 1, 0);
+  pool.open(bytes, 1, 1);
   std::vector<std::uint8_t*> lent;
   for (std::size_t i = 0; i < 1 + buffer_pool::most_spares + 2; ++i) {
     lent.push_back(pool.take().data);

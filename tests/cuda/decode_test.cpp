@@ -10,7 +10,26 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <thread>
+
+#ifndef VARVE_SANITIZED  // sanitizers bring operators of their own
+
+namespace {
+thread_local int allocations_until_one_fails = 0;  // 0: none does
+}
+
+// NOLINTBEGIN(cppcoreguidelines-no-malloc)
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const p =
+      allocations_until_one_fails != 0 && --allocations_until_one_fails == 0 ? nullptr : std::malloc(size);
+  return p != nullptr ? p : throw std::bad_alloc{};
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t /*size*/) noexcept { std::free(p); }
+// NOLINTEND(cppcoreguidelines-no-malloc)
+
+#endif
 
 namespace {
 
@@ -261,6 +280,46 @@ TEST_F(decode_test, more_than_may_wait_is_counted) {
   read_in(b);
   EXPECT_EQ(take().activities.size(), 3U) << "there is room again";
 }
+
+#ifndef VARVE_SANITIZED
+TEST_F(decode_test, without_memory_for_any_one_thing_rows_stay_whole) {
+  buffer b;
+  b.kernel("gemm", 100, 250, 7).set(kernel::stream_id, 5U).set(kernel::graph_node_id, std::uint64_t{9});
+  b.kernel("norm", 300, 350, 8).set(kernel::stream_id, 6U).set(kernel::graph_node_id, std::uint64_t{10});
+  // Eight columns, and at least a text, a shape, a stream and a node.
+  int failures = 0;
+  for (;; ++failures) {
+    records.open(1'000'000);
+    batch = {};
+    allocations_until_one_fails = failures + 1;
+    read_in(b);
+    if (allocations_until_one_fails > 0) {
+      allocations_until_one_fails = 0;
+      break;
+    }
+    const std::uint64_t lost = records.counted().not_kept;
+    EXPECT_GE(lost, 1U);
+    EXPECT_LE(lost, 2U);
+    read_in(b);
+    const varve::trace& t = take();
+    const varve::activity_columns& a = t.activities;
+    ASSERT_EQ(a.size(), 4 - lost) << failures;
+    for (const std::size_t rows : {a.end.size(), a.correlation.size(), a.name.size(), a.node.size(),
+                                   a.detail.size(), a.stream.size(), a.kind.size()}) {
+      ASSERT_EQ(rows, a.size()) << failures;
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const bool first = a.begin[i] == 100;
+      EXPECT_EQ(a.end[i], first ? 250 : 350) << failures;
+      EXPECT_EQ(a.correlation[i], first ? 7U : 8U) << failures;
+      EXPECT_EQ(t.strings[a.name[i]], first ? "gemm" : "norm") << failures;
+      EXPECT_EQ(t.graph_nodes.at(a.node[i]).id, first ? 9U : 10U) << failures;
+      EXPECT_EQ(t.streams.at(a.stream[i]).stream, first ? 5U : 6U) << failures;
+    }
+  }
+  EXPECT_GE(failures, 12);
+}
+#endif
 
 TEST_F(decode_test, where_nothing_can_be_kept_nothing_grows) {
   buffer b;

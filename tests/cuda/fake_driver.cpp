@@ -12,6 +12,7 @@ thread_local std::vector<void*> current;
 thread_local int capture_mode = 0;  // global
 std::atomic<bool> captures{false};
 std::atomic<bool> broken{false};
+std::atomic<bool> ended{false};
 
 std::function<void(void*)>& hook() {
   static auto* const leaked = new std::function<void(void*)>;
@@ -19,6 +20,7 @@ std::function<void(void*)>& hook() {
 }
 
 constexpr int success = 0;
+constexpr int deinitialized = 4;
 constexpr int invalid_context = 201;
 constexpr int capture_unsupported = 900;
 constexpr int relaxed = 2;
@@ -33,6 +35,8 @@ void fake_driver::capture(bool under_way) {
 }
 
 bool fake_driver::capture_broken() { return broken; }
+
+void fake_driver::end() { ended = true; }
 
 #define EXPORTED extern "C" __attribute__((visibility("default"))) int
 
@@ -51,6 +55,9 @@ EXPORTED cuCtxPopCurrent_v2(void** context) {
 }
 
 EXPORTED cuCtxSynchronize() {
+  if (ended) {
+    return deinitialized;
+  }
   if (current.empty()) {
     return invalid_context;
   }

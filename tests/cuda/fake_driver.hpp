@@ -17,6 +17,9 @@ __attribute__((visibility("default"))) void on_synchronize(std::function<void(vo
 __attribute__((visibility("default"))) void capture(bool under_way);
 __attribute__((visibility("default"))) bool capture_broken();
 
+/// As when its own exit function has run: cuCtxSynchronize returns an error (4) from now on.
+__attribute__((visibility("default"))) void end();
+
 }  // namespace fake_driver
 
 #endif  // VARVE_TESTS_CUDA_FAKE_DRIVER_HPP

@@ -6,6 +6,8 @@
 #include "cuda/standin_session.hpp"
 #include "support/ranges.hpp"
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -13,6 +15,10 @@
 #include <ctime>
 #include <functional>
 #include <thread>
+
+/// Of the stand-in.
+extern "C" standin::cupti::result cuptiActivityGetAttribute(standin::cupti::attribute what, std::size_t* size,
+                                                            void* value);
 
 namespace {
 
@@ -26,9 +32,17 @@ using varve_test::cupti_in;
 using varve_test::on_standin;
 using varve_test::work_of;
 
+/// Of the stand-in that the program links.
+std::string standin_path() {
+  Dl_info about{};
+  const bool found = ::dladdr(reinterpret_cast<void*>(&standin::calls), &about) != 0;
+  return found ? about.dli_fname : "";
+}
+
 class life : public varve_test::over_standin {
  protected:
   life() {
+    ++tests;
     standin::reset(varve_test::standin_config());
     fake_driver::on_synchronize([this](void*) {
       ++waits;
@@ -43,8 +57,14 @@ class life : public varve_test::over_standin {
     const varve::layer layer{"attention", 0};
     return standin::launch(s, "gemm", {}, w);
   }
+  /// What version a library is of is asked for once in a process.
+  static bool first_in_process() { return tests == 1; }
+
   int waits = 0;  // for the GPU, at stops
   std::size_t calls_before_wait = 0;
+
+ private:
+  inline static int tests = 0;
 };
 
 TEST_F(life, starts_before_cuda_is_initialised) {
@@ -238,6 +258,124 @@ TEST_P(refused, sessions_run_on_with_markers_and_say_why_and_what_to_do) {
   standin::change([](standin::config& c) { c.driver = true; });
   varve::session next{on_standin()};
   EXPECT_EQ(cupti_in(next.status()).state, varve::collector_state::running);
+}
+
+// Of CUDA 13.0 without Update 1: graphs crash where CUPTI has its buffers on the device, switching kernel
+// records off may hang.
+TEST_F(life, avoids_what_is_known_of_cuda_13_0_and_names_the_rest) {
+  if (!first_in_process()) {
+    GTEST_SKIP() << "needs a process of its own";
+  }
+  constexpr std::uint64_t kernels = 10;     // record_kind::concurrent_kernel
+  constexpr std::uint64_t host_pinned = 8;  // attribute
+  standin::config c = varve_test::standin_config();
+  c.version = standin::cupti::cuda_13_0;
+  standin::reset(c);
+  const standin::stream s = standin::create_stream();
+  for (int round = 0; round < 2; ++round) {
+    const std::size_t before = standin::calls().size();
+    varve::session session{on_standin()};
+    const standin::done work = launch(s);
+    const varve::trace t = session.stop();
+    EXPECT_EQ(t.activities.size(), 1U);
+    EXPECT_THAT(work_of(t, work), SizeIs(1));
+    EXPECT_THAT(t.losses, IsEmpty());
+    EXPECT_FALSE(standin::subscribed());
+    EXPECT_THAT(standin::enabled_kinds(), testing::ElementsAre(record_kind::concurrent_kernel));
+    bool pinned = false;
+    const std::vector<standin::call_entry> calls = standin::calls();
+    for (std::size_t i = before; i < calls.size(); ++i) {
+      if (calls[i].function == "cuptiActivitySetAttribute") {
+        pinned = calls[i].arguments[0] == host_pinned && calls[i].result == result::success;
+      } else if (calls[i].function == "cuptiActivityEnable") {
+        EXPECT_TRUE(pinned) << "before the records";
+      } else if (calls[i].function == "cuptiActivityDisable") {
+        EXPECT_NE(calls[i].arguments[0], kernels);
+      }
+    }
+    EXPECT_TRUE(pinned);
+    std::uint8_t value = 0;
+    std::size_t size = sizeof value;
+    EXPECT_EQ(
+        cuptiActivityGetAttribute(standin::cupti::attribute::mem_allocation_type_host_pinned, &size, &value),
+        result::success);
+    EXPECT_EQ(value, 1);
+    EXPECT_THAT(cupti_in(t).detail,
+                AllOf(HasSubstr("graphs"), HasSubstr("kernel records stay on after a session"),
+                      HasSubstr("NVTX"), HasSubstr("Update 1")));
+    launch(s);  // of no session
+  }
+  varve::arm_devices();
+  varve::disarm();
+  EXPECT_THAT(standin::enabled_kinds(), testing::ElementsAre(record_kind::concurrent_kernel));
+}
+
+TEST_F(life, says_where_a_defect_of_cuda_13_0_cannot_be_avoided) {
+  if (!first_in_process()) {
+    GTEST_SKIP() << "needs a process of its own";
+  }
+  standin::config c = varve_test::standin_config();
+  c.version = standin::cupti::cuda_13_0;
+  standin::reset(c);
+  standin::fail({"cuptiActivitySetAttribute", result::not_supported});
+  const varve::session session{on_standin()};
+  EXPECT_EQ(cupti_in(session.status()).state, varve::collector_state::running);
+  EXPECT_THAT(cupti_in(session.status()).detail, HasSubstr("graphs may crash"));
+}
+
+/// A session on another copy of CUPTI, under a path of its own.
+varve::collector_status status_on_the_other() {
+  varve::session_options options;
+  options.gpu.cupti_library = VARVE_OTHER_STANDIN;
+  const varve::session session{options};
+  return cupti_in(session.status());
+}
+
+// What is loaded stays: each has a process of its own.
+using library_choice_DeathTest = life;
+
+TEST_F(library_choice_DeathTest, takes_another_library_that_is_named_after_one_that_would_not_begin) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto check = [] {
+    standin::fail({"cuptiSubscribe", result::not_initialized});
+    { const varve::session refused{on_standin()}; }
+    const varve::collector_status other = status_on_the_other();
+    EXPECT_EQ(other.state, varve::collector_state::running);
+    EXPECT_THAT(other.detail, HasSubstr(VARVE_OTHER_STANDIN));
+    return !HasFailure();
+  };
+  EXPECT_EXIT(std::_Exit(check() ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(library_choice_DeathTest, refuses_another_library_than_that_which_was_in_use_and_says_so) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto check = [](bool armed) {
+    if (armed) {
+      varve::arm();
+    } else {
+      const varve::session used{on_standin()};
+    }
+    const varve::collector_status other = status_on_the_other();
+    EXPECT_EQ(other.state, varve::collector_state::unavailable);
+    EXPECT_THAT(other.detail, AllOf(HasSubstr(VARVE_OTHER_STANDIN), HasSubstr(standin_path()),
+                                    HasSubstr("start the process anew")));
+    if (armed) {
+      varve::arm_devices();  // goes on with the one in use
+      EXPECT_TRUE(standin::subscribed());
+      EXPECT_THAT(standin::enabled_kinds(), testing::Contains(record_kind::concurrent_kernel));
+    }
+    // By its name, its path or none.
+    for (const std::string& path :
+         {std::string{varve_test::standin_library}, standin_path(), std::string{}}) {
+      varve::session_options options;
+      options.gpu.cupti_library = path;
+      const varve::session session{options};
+      EXPECT_EQ(cupti_in(session.status()).state, varve::collector_state::running) << path;
+    }
+    return !HasFailure();
+  };
+  EXPECT_EXIT(std::_Exit(check(false) ? 0 : 1), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::_Exit(check(true) ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(life, throws_records_away_while_devices_are_armed) {
@@ -479,6 +617,40 @@ TEST_F(process_with_a_session_DeathTest, has_its_records_when_the_session_stops_
         },
         testing::ExitedWithCode(3), "")
         << armed;
+  }
+}
+
+/// 5 where what ran at the exit has no end, since CUDA had ended when it was waited for.
+void stop_after_cuda() {
+  const varve::trace t = stopped_late->stop();
+  std::_Exit(t.activities.size() == 1 && t.activities.end[0] > t.activities.begin[0] ? 3 : 5);
+}
+
+// CUDA's initialisation registers exit functions, which run before what was registered earlier.
+TEST_F(process_with_a_session_DeathTest, waits_for_the_gpu_before_cuda_ends_though_it_was_initialised_later) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const bool armed : {false, true}) {
+    for (const bool with_contexts : {false, true}) {
+      EXPECT_EXIT(
+          {
+            std::atexit(stop_after_cuda);
+            if (armed) {
+              varve::arm();
+            }
+            stopped_late = new varve::session{on_standin()};
+            const auto register_end = [] { std::atexit(fake_driver::end); };
+            if (!with_contexts) {
+              register_end();
+            }
+            standin::initialise(1, with_contexts ? std::function<void()>{register_end} : nullptr);
+            standin::work running;
+            running.running = true;
+            launch({}, running);
+            std::exit(6);
+          },
+          testing::ExitedWithCode(3), "")
+          << armed << with_contexts;
+    }
   }
 }
 

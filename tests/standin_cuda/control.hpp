@@ -46,6 +46,9 @@ STANDIN_EXPORT void hold_events();
 STANDIN_EXPORT void release_events();
 /// Run where cuDeviceGetCount begins, with nothing of the stand-in's locked; null: nothing.
 STANDIN_EXPORT void on_device_count(std::function<void()> hook);
+/// Run in the initialisation of CUDA, on its thread: who asks for devices there waits for itself, which is a
+/// misuse. null: nothing.
+STANDIN_EXPORT void on_initialise(std::function<void()> hook);
 
 // ---- faults ----
 /// Calls of `function` ("cuEventRecord") return `code`, once `after` more have worked; 0: they work again.

@@ -2,12 +2,17 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "standin_cuda/control.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace standin_cuda {
 
@@ -56,6 +61,8 @@ struct state {
   std::vector<std::string> misuses;
   std::function<float()> elapsed;
   std::function<void()> device_count;
+  std::function<void()> initialise;
+  int file = -1;  // of the driver's device, once it is initialised
   bool hold = false;
 };
 
@@ -67,6 +74,7 @@ state& all() {
 std::atomic<std::uint64_t (*)() noexcept> clock_hook{nullptr};
 thread_local std::vector<handle> current;
 thread_local int capture_mode = global_mode;
+thread_local bool initialising = false;
 
 std::uint64_t time_of(const state& s) {
   const auto hook = clock_hook.load();
@@ -143,6 +151,10 @@ void reset() {
   s.misuses.clear();
   s.elapsed = nullptr;
   s.device_count = nullptr;
+  s.initialise = nullptr;
+  if (s.file != -1) {
+    ::close(std::exchange(s.file, -1));
+  }
   s.hold = false;
   clock_hook = nullptr;
   current.clear();
@@ -163,7 +175,26 @@ void advance(std::uint64_t nanoseconds) {
 
 void use_clock(std::uint64_t (*nanoseconds)() noexcept) { clock_hook = nanoseconds; }
 
+void initialise() {
+  std::function<void()> hook;
+  {
+    const std::lock_guard lock{all().mutex};
+    if (all().file != -1) {
+      return;
+    }
+    hook = all().initialise;
+  }
+  initialising = true;
+  if (hook) {
+    hook();
+  }
+  initialising = false;
+  const std::lock_guard lock{all().mutex};
+  all().file = ::open(VARVE_STANDIN_DEVICE, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+}
+
 handle create_context(int device) {
+  initialise();
   state& s = all();
   const std::lock_guard lock{s.mutex};
   const handle made = make_handle(s);
@@ -239,6 +270,11 @@ void fail(std::string_view function, int code, std::size_t after) {
   s.faults[std::string{function}] = {code, after};
 }
 
+void on_initialise(std::function<void()> hook) {
+  const std::lock_guard lock{all().mutex};
+  all().initialise = std::move(hook);
+}
+
 void on_device_count(std::function<void()> hook) {
   state& s = all();
   const std::lock_guard lock{s.mutex};
@@ -296,6 +332,9 @@ extern "C" {
 STANDIN_EXPORT int cuDeviceGetCount(int* count) {
   state& s = all();
   std::unique_lock lock{s.mutex};
+  if (initialising) {
+    return misuse(s, "asks for devices inside of their initialisation", not_initialized);
+  }
   if (const auto hook = s.device_count) {
     lock.unlock();
     hook();

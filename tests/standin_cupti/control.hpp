@@ -130,7 +130,8 @@ struct done {
   int result = 0;
 };
 
-STANDIN_EXPORT void initialise(std::uint32_t devices = 1);  ///< CUDA's; any call does it, once
+/// CUDA's; any call does it, once. `between`: run after the driver's initialisation, before it has contexts.
+STANDIN_EXPORT void initialise(std::uint32_t devices = 1, const std::function<void()>& between = {});
 STANDIN_EXPORT stream create_stream(std::uint32_t device = 0);
 STANDIN_EXPORT void destroy_stream(stream s);
 STANDIN_EXPORT std::uint32_t stream_id(stream s);

@@ -132,10 +132,12 @@ STANDIN_EXPORT result cuptiGetGraphId(cupti::graph_handle graph, std::uint32_t* 
                [&] { return give(id, id_of(graph), "a graph"); });
 }
 
+#ifndef VARVE_STANDIN_SPARSE
 STANDIN_EXPORT result cuptiGetGraphExecId(cupti::graph_exec_handle exec, std::uint32_t* id) {
   return enter("cuptiGetGraphExecId", {}, needs::driver, logging::counted,
                [&] { return give(id, id_of(exec), "an executable graph"); });
 }
+#endif
 
 STANDIN_EXPORT result cuptiGetGraphNodeId(cupti::graph_node_handle node, std::uint64_t* id) {
   return enter("cuptiGetGraphNodeId", {}, needs::driver, logging::counted,

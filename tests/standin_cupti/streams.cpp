@@ -95,13 +95,16 @@ void end_capturing(cupti::graph_handle g) {
   }
 }
 
-void initialise(std::uint32_t devices) {
+void initialise(std::uint32_t devices, const std::function<void()>& between) {
   std::uint32_t none = 0;
   if (!state().devices.compare_exchange_strong(none, devices)) {
     return;
   }
   state().initialised_in = ::getpid();
   emit(cupti::resource_event::cu_init_finished, nullptr);
+  if (between) {
+    between();
+  }
   for (std::uint32_t device = 0; device < devices; ++device) {
     const cupti::resource_data data{context_handle_of(device), nullptr, nullptr};
     emit(cupti::resource_event::context_created, &data);
