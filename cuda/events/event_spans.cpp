@@ -277,13 +277,17 @@ void event_spans::abandon(std::uint64_t pass) noexcept {
 
 void event_spans::refuse() noexcept { ++refused_; }
 
-void event_spans::hand_over(std::vector<record::device_span>& spans) {
+void event_spans::hand_over(std::vector<record::device_span>& spans) noexcept {
   if (left_) {
     return;
   }
   const std::lock_guard lock{mutex_};
-  spans.insert(spans.end(), done_.begin(), done_.end());
-  done_.clear();
+  try {
+    spans.insert(spans.end(), done_.begin(), done_.end());
+    done_.clear();
+  } catch (const std::bad_alloc&) {
+    // later: `done_` is bounded, and what it has no room for is counted
+  }
 }
 
 void event_spans::before_fork(bool in_use) noexcept {

@@ -48,7 +48,7 @@ class event_spans final : public record::span_source {
   void refuse() noexcept override;
 
   void poll() noexcept override;
-  void hand_over(std::vector<record::device_span>& spans) override;
+  void hand_over(std::vector<record::device_span>& spans) noexcept override;
 
   [[nodiscard]] std::vector<device_info> devices() const override;
   [[nodiscard]] std::vector<loss> losses() const override;

@@ -50,20 +50,21 @@ class store {
   void begin_at(std::uint64_t ticks) noexcept { begin_ = ticks; }
 
   /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
-  /// up. `last`: recording ended then, and nothing will be read later.
-  void drain(std::uint64_t until, bool last = false);
+  /// up. `last`: recording ended then, and nothing will be read later. This and what follows throw nothing:
+  /// where the process has no memory, the store is full.
+  void drain(std::uint64_t until, bool last = false) noexcept;
   /// Names seen so far may be overwritten: their module is about to go.
   void forget_addresses() { names_.clear(); }
   /// Takes the activities that a source of devices has handed over, with those rows of its tables that are
   /// new. `batch` keeps the tables.
-  void take_over(trace& batch);
+  void take_over(trace& batch) noexcept;
   /// The same of spans.
-  void take_over(const std::vector<device_span>& spans);
+  void take_over(const std::vector<device_span>& spans) noexcept;
   /// Whether there was no memory for something: nothing more is kept then.
   [[nodiscard]] bool full() const noexcept { return full_; }
   /// Forgets what only records of before the last call would need. To be called once the sources have handed
   /// over what they had.
-  void retire();
+  void retire() noexcept;
   [[nodiscard]] recording_size size() const noexcept { return {used_, aliases_.bytes(), retired_}; }
   /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
   /// so.
@@ -75,6 +76,8 @@ class store {
   }
   /// What the logs and this store have lost since the session began.
   [[nodiscard]] std::vector<loss> losses() const;
+  /// What explains some of them.
+  [[nodiscard]] std::vector<loss> reasons() const;
 
  private:
   struct open_entry {
@@ -114,6 +117,7 @@ class store {
   struct log_state {
     bool current = false;  // past the epoch event of this session
     bool reading = false;  // by a drain_log() that has not returned
+    bool starved = false;  // there was no memory to follow what the log tells of this session
     std::uint16_t thread = narrow_none;
     std::uint64_t first_serial = 0;
     std::uint64_t next_serial = 0;
@@ -129,12 +133,18 @@ class store {
 
   static log_counts read_counts(thread_log& log) noexcept;
   log_state& state(std::uint32_t number);
-  bool drain_log(std::uint32_t number, std::uint64_t until_serial);
-  bool is_due(const slot* e);
-  bool reach(std::uint64_t token);
-  void handle(log_state& s, const slot* e);
+  bool drain_log(std::uint32_t number, std::uint64_t until_serial) noexcept;
+  bool is_due(const slot* e) noexcept;
+  bool reach(std::uint64_t token) noexcept;
+  void handle(log_state& s, const slot* e) noexcept;
+  void enter_epoch(log_state& s, const slot* e);
+  void add(log_state& s, const slot* e);
+  void add_device_activity(const trace& batch, std::size_t i);
+  /// There was no memory: rows that were begun are taken back, and nothing more is kept.
+  void starve() noexcept;
+  void lose(const slot* e) noexcept;
   label_node step_of(range_kind kind, const char* name, std::int32_t index);
-  void count_serial(log_state& s, std::uint32_t range, bool is_new);
+  void count_serial(log_state& s, std::uint32_t range, bool is_new) noexcept;
   std::uint32_t open(log_state& s, const label_node& step, std::uint64_t ticks, std::uint64_t serial);
   void begin(log_state& s, const label_node& step, std::uint64_t ticks);
   void end_innermost(log_state& s, std::uint64_t ticks);
@@ -176,6 +186,7 @@ class store {
   std::size_t used_ = 0;
   trace t_;
   std::deque<log_state> logs_;  // by number − 1; a deque, since reading one log may add another
+  log_state unknown_;           // of all logs that there was no memory for, when nothing is read later
   std::unordered_map<const char*, std::uint32_t> names_;
   std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // by device and stream
   std::unordered_map<node_version, std::uint32_t, node_hash> nodes_;
@@ -202,6 +213,7 @@ class store {
   bool full_ = false;
   std::uint32_t retired_ = 0;
   std::array<std::uint64_t, lost_kinds> over_memory_{};
+  std::uint64_t starved_ = 0;  // times that there was no memory
   std::uint64_t unknown_ranges_ = 0;
   std::uint64_t unknown_requests_ = 0;  // beside those in early_ends_
   std::uint64_t ended_open_ = 0;

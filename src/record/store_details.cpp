@@ -34,7 +34,8 @@ void store::attribute(const slot* e) {
                               static_cast<std::uint32_t>(e[1].head)});
       break;
     case key_serves:
-      if (const auto found = requests_.find(e[1].head); found != requests_.end()) {
+      if (const auto found = requests_.find(e[1].head);
+          found != requests_.end() && found->second.range != none) {
         t_.requests.push_back({found->second.range, r});
       } else if (keep(lost_details, bytes_of_request)) {
         early_links_.emplace(e[1].head, r);
@@ -119,13 +120,17 @@ void store::add_request(const slot* e, std::uint64_t ticks) {
     return;
   }
   used_ += bytes_of_label + bytes_of_request;
+  const auto [link, end] = early_links_.equal_range(id);
+  if (link != end) {
+    t_.requests.reserve(t_.requests.size() + static_cast<std::size_t>(std::distance(link, end)));
+  }
+  request_state& made = requests_.try_emplace(id, request_state{none, false}).first->second;
   range r;
   r.begin = static_cast<time_ns>(ticks);
   r.kind = range_kind::request;
   r.label = t_.labels.intern({none, name, wide_index(e[1]), range_kind::request});
   const std::uint32_t added = add_range(r);
-  requests_.emplace(id, request_state{added, true});
-  const auto [link, end] = early_links_.equal_range(id);
+  made = {added, true};
   for (auto l = link; l != end; ++l) {
     t_.requests.push_back({added, l->second});
   }

@@ -83,11 +83,13 @@ bool label_table::equal::operator()(const label_node& a, const label_node& b) co
 }
 
 std::uint32_t label_table::intern(const label_node& node) {
-  const auto [entry, added] = ids_.emplace(node, static_cast<std::uint32_t>(nodes_.size()));
-  if (added) {
-    nodes_.push_back(node);
+  if (const auto found = ids_.find(node); found != ids_.end()) {
+    return found->second;
   }
-  return entry->second;
+  nodes_.push_back(node);  // first, so that no id is ever without its node
+  const auto id = static_cast<std::uint32_t>(nodes_.size() - 1);
+  ids_.emplace(node, id);
+  return id;
 }
 
 std::uint32_t label_table::find(const label_node& node) const noexcept {
