@@ -92,14 +92,14 @@ class store {
   };
   struct node_version {
     std::uint64_t id;
-    std::uint32_t version;
+    std::uint64_t version;
     bool operator==(const node_version& other) const noexcept {
       return id == other.id && version == other.version;
     }
   };
   struct node_hash {
     std::size_t operator()(const node_version& n) const noexcept {
-      return static_cast<std::size_t>((n.id ^ (std::uint64_t{n.version} << 32U)) * 0x9E3779B97F4A7C15ULL);
+      return static_cast<std::size_t>((n.id ^ (n.version << 32U)) * 0x9E3779B97F4A7C15ULL);
     }
   };
   struct capture {
