@@ -172,6 +172,10 @@ std::vector<loss> store::reasons() const {
          "is kept, as if the trace memory were full",
          "session", starved_});
   }
+  if (streamless_ != 0) {
+    out.push_back({"activities on streams beyond the first 65534: kept, without their stream and device",
+                   "session", streamless_});
+  }
   return out;
 }
 

@@ -23,6 +23,9 @@
 
 namespace varve::record {
 
+/// Of a trace: all streams that its table has no room for.
+inline constexpr std::uint16_t other_streams = 65534;
+
 /// Bytes that a new label takes in the table and its index, about.
 inline constexpr std::size_t bytes_of_label = 96;
 
@@ -34,6 +37,9 @@ inline constexpr std::size_t bytes_of_activity = 35;
 /// store.
 inline constexpr std::size_t bytes_of_text = 288;
 inline constexpr std::size_t bytes_of_shape = 256;
+
+/// The same of a stream.
+inline constexpr std::size_t bytes_of_stream = 192;
 
 /// The same of a node of a graph, in all tables of a source and its store.
 inline constexpr std::size_t bytes_of_node = 288;
@@ -140,6 +146,7 @@ class store {
   void enter_epoch(log_state& s, const slot* e);
   void add(log_state& s, const slot* e);
   void add_device_activity(const trace& batch, std::size_t i);
+  std::uint16_t stream_of(const stream_info& stream);
   /// There was no memory: rows that were begun are taken back, and nothing more is kept.
   void starve() noexcept;
   void lose(const slot* e) noexcept;
@@ -188,7 +195,7 @@ class store {
   std::deque<log_state> logs_;  // by number − 1; a deque, since reading one log may add another
   log_state unknown_;           // of all logs that there was no memory for, when nothing is read later
   std::unordered_map<const char*, std::uint32_t> names_;
-  std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // by device and stream
+  std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // of host devices, by device and stream
   std::unordered_map<node_version, std::uint32_t, node_hash> nodes_;
   alias_table aliases_;  // of correlations
   // Of a source of devices: activities whose times are nanoseconds, and what its tables' rows are here.
@@ -214,6 +221,7 @@ class store {
   std::uint32_t retired_ = 0;
   std::array<std::uint64_t, lost_kinds> over_memory_{};
   std::uint64_t starved_ = 0;  // times that there was no memory
+  std::uint64_t streamless_ = 0;
   std::uint64_t unknown_ranges_ = 0;
   std::uint64_t unknown_requests_ = 0;  // beside those in early_ends_
   std::uint64_t ended_open_ = 0;

@@ -67,9 +67,10 @@ void store::add_activity(const slot* e) {
     return;
   }
   const std::uint64_t where = rest_of(*e);  // device and stream
-  const auto [stream, added] = streams_.try_emplace(where, std::uint16_t{0});
-  if (added) {
-    stream->second = t_.intern_stream({static_cast<std::uint32_t>(where >> 32U), 0, where & 0xFFFF'FFFFU});
+  auto stream = streams_.find(where);
+  if (stream == streams_.end() && streams_.size() < other_streams) {
+    const std::uint16_t row = stream_of({static_cast<std::uint32_t>(where >> 32U), 0, where & 0xFFFF'FFFFU});
+    stream = streams_.emplace(where, row).first;
   }
   activity a;
   a.begin = static_cast<time_ns>(e[1].head);
@@ -78,7 +79,8 @@ void store::add_activity(const slot* e) {
   a.kind = static_cast<activity_kind>(e[2].head & 0xFFU);
   a.name = name;
   a.node = e[2].payload != 0 ? node_of(e[2].payload, a.correlation) : none;
-  a.stream = stream->second;
+  a.stream = stream != streams_.end() ? stream->second : other_streams;
+  streamless_ += a.stream == other_streams ? 1U : 0U;
   if (a.kind == activity_kind::copy || a.kind == activity_kind::set) {
     a.detail = t_.intern_bytes(static_cast<std::int64_t>(e[3].head));
   }

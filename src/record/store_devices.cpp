@@ -63,12 +63,17 @@ void store::take_over(trace& batch) noexcept {
   batch.memory_events.clear();
 }
 
+std::uint16_t store::stream_of(const stream_info& stream) {
+  return t_.streams.size() < other_streams && has_room(bytes_of_stream) ? t_.intern_stream(stream)
+                                                                        : other_streams;
+}
+
 // Rows of the tables come with the first activity that needs them.
 void store::add_device_activity(const trace& batch, std::size_t i) {
   activity_columns& to = device_activities_;
   const activity_columns& from = batch.activities;
   while (device_streams_.size() <= from.stream[i] && device_streams_.size() < batch.streams.size()) {
-    device_streams_.push_back(t_.intern_stream(batch.streams[device_streams_.size()]));
+    device_streams_.push_back(stream_of(batch.streams[device_streams_.size()]));
   }
   while (device_names_.size() <= from.name[i]) {
     const std::string_view text = batch.strings[static_cast<std::uint32_t>(device_names_.size())];
@@ -100,7 +105,10 @@ void store::add_device_activity(const trace& batch, std::size_t i) {
   to.detail.push_back(from.detail[i] == none ? none
                       : kernel               ? device_shapes_[from.detail[i]]
                                              : device_bytes_[from.detail[i]]);
-  to.stream.push_back(device_streams_[std::min<std::size_t>(from.stream[i], device_streams_.size() - 1)]);
+  const std::uint16_t stream =
+      from.stream[i] < device_streams_.size() ? device_streams_[from.stream[i]] : other_streams;
+  streamless_ += stream == other_streams ? 1U : 0U;
+  to.stream.push_back(stream);
   to.kind.push_back(from.kind[i]);
 }
 
