@@ -135,6 +135,7 @@ void store::starve() noexcept {
     even_out(a->begin, a->end, a->correlation, a->name, a->node, a->detail, a->stream, a->kind);
   }
   even_out(captures_, t_.graph_nodes);
+  even_out(works_before_, t_.works);
 }
 
 // Ends are no records of their own.

@@ -44,7 +44,7 @@ inline constexpr std::size_t bytes_of_stream = 192;
 /// The same of a node of a graph, in all tables of a source and its store.
 inline constexpr std::size_t bytes_of_node = 288;
 
-/// The same of an entry in a table of requests.
+/// The same of an entry in a table of requests, or of captured ranges.
 inline constexpr std::size_t bytes_of_request = 48;
 
 /// Not thread safe: the session's lock guards it.
@@ -96,21 +96,15 @@ class store {
     std::uint32_t range;
     bool open;
   };
-  struct node_version {
-    std::uint64_t id;
-    std::uint64_t version;
-    bool operator==(const node_version& other) const noexcept {
-      return id == other.id && version == other.version;
-    }
-  };
-  struct node_hash {
-    std::size_t operator()(const node_version& n) const noexcept {
-      return static_cast<std::size_t>((n.id ^ (n.version << 32U)) * 0x9E3779B97F4A7C15ULL);
-    }
+  struct node_rows {
+    std::uint64_t version;  // that was seen last,
+    std::uint32_t row;      // and its row
+    std::uint32_t newest;   // row; captures_ tells of the older ones
   };
   struct capture {
-    std::uint32_t range;  // or none
+    std::uint32_t range;  // whose work the row carries, or none
     std::uint64_t origin;
+    std::uint32_t older;  // row of the same node, or none
   };
   struct log_counts {
     std::uint64_t dropped_ranges = 0;
@@ -172,6 +166,8 @@ class store {
   std::uint32_t range_of(std::uint64_t token);
   /// The node as a launch with this correlation ran it.
   std::uint32_t node_of(std::uint64_t id, std::uint32_t correlation);
+  [[nodiscard]] std::uint32_t row_like(const graph_node& n, const capture& c) const;
+  [[nodiscard]] work work_of(std::uint32_t range) const noexcept;
   std::uint32_t name_of(const char* text);
   [[nodiscard]] bool keep(lost_kind what, std::size_t bytes);
   [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
@@ -196,8 +192,12 @@ class store {
   log_state unknown_;           // of all logs that there was no memory for, when nothing is read later
   std::unordered_map<const char*, std::uint32_t> names_;
   std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // of host devices, by device and stream
-  std::unordered_map<node_version, std::uint32_t, node_hash> nodes_;
-  alias_table aliases_;  // of correlations
+  std::unordered_map<std::uint64_t, node_rows> nodes_;        // by id
+  std::unordered_map<std::uint32_t, std::uint64_t>
+      carriers_;                             // by captured range, the node that has its work
+  std::vector<std::uint32_t> last_works_;    // by range, the last of its rows in works
+  std::vector<std::uint32_t> works_before_;  // of each of these, the one before
+  alias_table aliases_;                      // of correlations
   // Of a source of devices: activities whose times are nanoseconds, and what its tables' rows are here.
   activity_columns device_activities_;
   std::size_t unresolved_ = 0;  // from this one on, aliases of their correlations may be to come

@@ -53,11 +53,18 @@ void store::attribute(const slot* e) {
 
 void store::add_work(const slot* e) {
   const std::uint32_t r = range_of(e->payload);
-  if (r != none && keep(lost_details, sizeof(range_work))) {
+  if (r == none) {
+    return;
+  }
+  const std::size_t more = r < last_works_.size() ? 0 : t_.ranges.size() - last_works_.size();
+  if (keep(lost_details, sizeof(range_work) + (1 + more) * sizeof(std::uint32_t))) {
+    last_works_.resize(last_works_.size() + more, none);
+    works_before_.push_back(last_works_[r]);
     t_.works.push_back({r,
                         {static_cast<std::int64_t>(e[1].head), static_cast<std::int64_t>(e[1].payload),
                          static_cast<std::int64_t>(e[2].head), static_cast<std::int64_t>(e[2].payload),
                          pipe_of(rest_of(*e))}});
+    last_works_[r] = static_cast<std::uint32_t>(t_.works.size() - 1);
   }
 }
 
@@ -87,23 +94,71 @@ void store::add_activity(const slot* e) {
   t_.add_activity(a);
 }
 
-std::uint32_t store::node_of(std::uint64_t id, std::uint32_t correlation) {
-  const node_version key{id, labels_of_graphs().version(id, correlation)};
-  if (const auto known = nodes_.find(key); known != nodes_.end()) {
-    return known->second;
+work store::work_of(std::uint32_t range) const noexcept {
+  work sum;
+  for (std::uint32_t w = range < last_works_.size() ? last_works_[range] : none; w != none;
+       w = works_before_[w]) {
+    sum += t_.works[w].declared;
   }
-  if (!keep(lost_details, bytes_of_node)) {
+  return sum;
+}
+
+// Of the node's latest rows one that tells the same, or none. Work may be to come of a range that is open.
+std::uint32_t store::row_like(const graph_node& n, const capture& c) const {
+  constexpr int most = 16;
+  if (c.range != none && t_.ranges[c.range].end == 0) {
+    return none;
+  }
+  std::uint32_t row = c.older;
+  for (int i = 0; row != none && i < most; ++i, row = captures_[row].older) {
+    const graph_node& known = t_.graph_nodes[row];
+    if (known.label == n.label && known.stale == n.stale &&
+        work_of(captures_[row].range) == work_of(c.range)) {
+      return row;
+    }
+  }
+  return none;
+}
+
+// An engine may update a graph before each pass: what differs in nothing that is told has one row.
+std::uint32_t store::node_of(std::uint64_t id, std::uint32_t correlation) {
+  const std::uint64_t version = labels_of_graphs().version(id, correlation);
+  if (const auto known = nodes_.find(id); known != nodes_.end() && known->second.version == version) {
+    return known->second.row;
+  }
+  if (!keep(lost_details, 0)) {
     return none;
   }
   graph_node n;
   n.id = id;
-  const graph_labels::origin from = labels_of_graphs().resolve(id, key.version, t_, n);
+  const graph_labels::origin from = labels_of_graphs().resolve(id, version, t_, n);
   // A node that was captured before the session has its labels, and no range to take work from.
   const bool this_session = from.range != 0 && token_log(from.range) <= logs_.size();
-  captures_.push_back({this_session ? find_range(from.range).value_or(none) : none, from.node});
-  t_.graph_nodes.push_back(n);
-  const auto row = static_cast<std::uint32_t>(t_.graph_nodes.size() - 1);
-  nodes_.emplace(key, row);
+  capture c{this_session ? find_range(from.range).value_or(none) : none, from.node, none};
+  if (c.range != none) {
+    auto carrier = carriers_.find(c.range);
+    if (carrier == carriers_.end()) {
+      if (!keep(lost_details, bytes_of_request)) {
+        return none;
+      }
+      carrier = carriers_.emplace(c.range, from.node).first;
+    }
+    c.range = carrier->second == from.node ? c.range : none;
+  }
+  const auto known = nodes_.find(id);
+  c.older = known != nodes_.end() ? known->second.newest : none;
+  std::uint32_t row = row_like(n, c);
+  std::uint32_t newest = c.older;
+  if (row == none) {
+    if (!keep(lost_details, bytes_of_node)) {
+      return none;
+    }
+    captures_.push_back(c);
+    t_.graph_nodes.push_back(n);
+    row = static_cast<std::uint32_t>(t_.graph_nodes.size() - 1);
+    newest = row;
+  }
+  nodes_.insert_or_assign(id, node_rows{version, row, newest});
   return row;
 }
 
