@@ -60,7 +60,12 @@ std::uint32_t string_table::intern(std::string_view text) {
   }
   const auto id = static_cast<std::uint32_t>(texts_.size());
   texts_.emplace_back(text);
-  ids_.emplace(texts_.back(), id);
+  try {
+    ids_.emplace(texts_.back(), id);
+  } catch (...) {
+    texts_.pop_back();  // nobody would find it, and the next one of it were another
+    throw;
+  }
   return id;
 }
 
@@ -86,9 +91,14 @@ std::uint32_t label_table::intern(const label_node& node) {
   if (const auto found = ids_.find(node); found != ids_.end()) {
     return found->second;
   }
-  nodes_.push_back(node);  // first, so that no id is ever without its node
-  const auto id = static_cast<std::uint32_t>(nodes_.size() - 1);
-  ids_.emplace(node, id);
+  const auto id = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back(node);
+  try {
+    ids_.emplace(node, id);
+  } catch (...) {
+    nodes_.pop_back();
+    throw;
+  }
   return id;
 }
 
