@@ -68,8 +68,7 @@ void event_spans::stop() noexcept {
     const std::lock_guard lock{mutex_};
     unfinished_ += open_.size();
     for (const open_span& span : open_) {
-      span.in->free.push_back(span.begin);
-      span.in->free.push_back(span.end);
+      put_back(span);
     }
     open_.clear();
   }
@@ -116,12 +115,13 @@ bool event_spans::collect(const driver& d) noexcept {
 }
 
 void event_spans::collect_of(const driver& d, timed_context& c, std::span<open_span> spans) noexcept {
-  const in_context current{d, c.handle};
+  const inside current{*this, d, c};
   if (current.result() != success) {
-    const std::lock_guard lock{mutex_};
-    events_ -= 2 * spans.size();  // the context is gone, and its events with it
-    last_failure_ = current.result();
-    failed_ += spans.size();
+    forget_if_gone(c, current.result());
+    for (const open_span& span : spans) {
+      fail(current.result());
+      give_back(span);
+    }
     return;
   }
   std::size_t done = 0;
@@ -232,8 +232,7 @@ void event_spans::release(const driver& d) noexcept {
     const std::lock_guard lock{mutex_};
     unfinished_ += pending_.size();
     for (const open_span& span : pending_) {
-      span.in->free.push_back(span.begin);
-      span.in->free.push_back(span.end);
+      put_back(span);
     }
     pending_.clear();
     all.swap(contexts_);
@@ -244,8 +243,8 @@ void event_spans::release(const driver& d) noexcept {
   }
   const outside_captures guard{d};
   for (const timed_context& c : all) {
-    const in_context current{d, c.handle};
-    if (current.result() != success) {
+    const inside current{*this, d, c};
+    if (c.gone || current.result() != success) {
       continue;
     }
     for (const event e : c.free) {

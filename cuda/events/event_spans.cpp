@@ -7,6 +7,8 @@
 #include "record/fork.hpp"
 #include "record/log.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <new>
 #include <string>
@@ -67,7 +69,21 @@ const driver* event_spans::find() noexcept {
     ++without_driver_;
     return nullptr;
   }
+  if (!knows_context_id_) {
+    if (void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
+      context_id_ = reinterpret_cast<context_id_function>(::dlsym(library, "cuCtxGetId"));
+      ::dlclose(library);
+    }
+    knows_context_id_ = true;
+  }
   return d;
+}
+
+/// Of no other context in this process, before or after it. 0 before CUDA 12.0.
+std::uint64_t event_spans::id_of(context c) const noexcept {
+  unsigned long long id = 0;
+  const context_id_function ask = context_id_.load();
+  return ask != nullptr && ask(c, &id) == success ? id : 0;
 }
 
 void event_spans::fail(int result) noexcept {
@@ -90,19 +106,40 @@ bool event_spans::may_record(const driver& d, stream s) noexcept {
   return false;
 }
 
-/// nullptr where there are too many, or no memory.
-event_spans::timed_context* event_spans::context_of(context c) noexcept {
-  const auto known =
-      std::find_if(contexts_.begin(), contexts_.end(), [&](const timed_context& t) { return t.handle == c; });
-  if (known != contexts_.end()) {
-    return &*known;
+/// Under the lock: what was made in it is no more.
+void event_spans::forget(timed_context& c) noexcept {
+  c.gone = true;
+  events_ -= c.free.size();
+  c.free.clear();
+}
+
+void event_spans::forget_if_gone(timed_context& c, int result) noexcept {
+  if (result == invalid_context || result == context_is_destroyed) {
+    const std::lock_guard lock{mutex_};
+    if (!c.gone) {
+      forget(c);
+    }
   }
+}
+
+/// Under the lock. nullptr where there are too many, or no memory.
+event_spans::timed_context* event_spans::context_of(context c, std::uint64_t id) noexcept {
+  const auto known = std::find_if(contexts_.begin(), contexts_.end(),
+                                  [&](const timed_context& t) { return t.handle == c && !t.gone; });
+  if (known != contexts_.end()) {
+    if (known->id == id) {
+      return &*known;
+    }
+    forget(*known);
+  }
+  contexts_.remove_if([](const timed_context& t) { return t.gone && t.spans == 0; });
   if (contexts_.size() == limits_.contexts) {
     return nullptr;
   }
   try {
     timed_context added;
     added.handle = c;
+    added.id = id;
     added.free.reserve(limits_.events);
     contexts_.push_back(std::move(added));
     return &contexts_.back();
@@ -143,13 +180,21 @@ bool event_spans::reserve(const driver& d, open_span& span) noexcept {
   return true;
 }
 
-void event_spans::give_back(const open_span& span) noexcept {
-  const std::lock_guard lock{mutex_};
+/// Under the lock: the span is over, and its events are free.
+void event_spans::put_back(const open_span& span) noexcept {
   for (const event e : {span.begin, span.end}) {
-    if (e != nullptr) {
+    if (e != nullptr && span.in->gone) {
+      --events_;
+    } else if (e != nullptr) {
       span.in->free.push_back(e);
     }
   }
+  --span.in->spans;
+}
+
+void event_spans::give_back(const open_span& span) noexcept {
+  const std::lock_guard lock{mutex_};
+  put_back(span);
 }
 
 void event_spans::begin(std::uint64_t pass, void* handle) noexcept {
@@ -178,6 +223,7 @@ void event_spans::begin(std::uint64_t pass, void* handle) noexcept {
     fail(result);
     return;
   }
+  const std::uint64_t id = id_of(c);
   {
     const std::lock_guard lock{mutex_};
     const bool again = std::any_of(open_.begin(), open_.end(),
@@ -186,7 +232,10 @@ void event_spans::begin(std::uint64_t pass, void* handle) noexcept {
       --named_;
       return;
     }
-    span.in = context_of(c);
+    span.in = context_of(c, id);
+    if (span.in != nullptr) {
+      ++span.in->spans;
+    }
   }
   if (span.in == nullptr) {
     ++exhausted_;
@@ -196,6 +245,7 @@ void event_spans::begin(std::uint64_t pass, void* handle) noexcept {
   int result = current.result();
   if (result != success) {
     fail(result);
+    give_back(span);
     return;
   }
   if (!reserve(*d, span)) {
@@ -237,8 +287,9 @@ void event_spans::end(std::uint64_t pass) noexcept {
   const driver& d = *find_driver(false);
   const outside_captures guard{d};
   do {
-    const in_context current{d, span.in->handle};
+    const inside current{*this, d, *span.in};
     int result = current.result();
+    forget_if_gone(*span.in, result);
     if (result == success && !may_record(d, span.on)) {
       give_back(span);
       continue;
@@ -277,13 +328,17 @@ void event_spans::abandon(std::uint64_t pass) noexcept {
 
 void event_spans::refuse() noexcept { ++refused_; }
 
-void event_spans::hand_over(std::vector<record::device_span>& spans) {
+void event_spans::hand_over(std::vector<record::device_span>& spans) noexcept {
   if (left_) {
     return;
   }
   const std::lock_guard lock{mutex_};
-  spans.insert(spans.end(), done_.begin(), done_.end());
-  done_.clear();
+  try {
+    spans.insert(spans.end(), done_.begin(), done_.end());
+    done_.clear();
+  } catch (const std::bad_alloc&) {
+    // later: `done_` is bounded, and what it has no room for is counted
+  }
 }
 
 void event_spans::before_fork(bool in_use) noexcept {

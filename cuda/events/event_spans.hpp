@@ -33,6 +33,10 @@ struct event_limits {
   time_ns (*monotonic)() noexcept = record::monotonic;
 };
 
+// Of CUresult.
+inline constexpr int invalid_context = 201;
+inline constexpr int context_is_destroyed = 709;
+
 /// There is one in a process, and it is never destroyed: passes may end until the very end.
 class event_spans final : public record::span_source {
  public:
@@ -48,7 +52,7 @@ class event_spans final : public record::span_source {
   void refuse() noexcept override;
 
   void poll() noexcept override;
-  void hand_over(std::vector<record::device_span>& spans) override;
+  void hand_over(std::vector<record::device_span>& spans) noexcept override;
 
   [[nodiscard]] std::vector<device_info> devices() const override;
   [[nodiscard]] std::vector<loss> losses() const override;
@@ -64,7 +68,10 @@ class event_spans final : public record::span_source {
  private:
   struct timed_context {
     context handle = nullptr;
+    std::uint64_t id = 0;  // 0: the driver gives none
     std::uint32_t device = 0;
+    std::size_t spans = 0;  // that are in it
+    bool gone = false;      // with all that was made in it; its address may be another's
     std::vector<event> free;
     // Of whoever polls: a stream that is idle, for events whose time on the host is known.
     stream own_stream = nullptr;
@@ -84,13 +91,19 @@ class event_spans final : public record::span_source {
     time_ns error = 0;
   };
   class engine_call;
+  class inside;
+  using context_id_function = int (*)(context c, unsigned long long* id);
 
   const driver* find() noexcept;
+  std::uint64_t id_of(context c) const noexcept;
   bool may_record(const driver& d, stream s) noexcept;
   bool reserve(const driver& d, open_span& span) noexcept;
-  timed_context* context_of(context c) noexcept;
+  timed_context* context_of(context c, std::uint64_t id) noexcept;
   bool take_open(std::uint64_t pass, open_span& span) noexcept;
+  void put_back(const open_span& span) noexcept;
   void give_back(const open_span& span) noexcept;
+  void forget(timed_context& c) noexcept;
+  void forget_if_gone(timed_context& c, int result) noexcept;
   void fail(int result) noexcept;
 
   bool collect(const driver& d) noexcept;
@@ -104,6 +117,8 @@ class event_spans final : public record::span_source {
   std::atomic<bool> running_{false};
   std::atomic<bool> left_{false};  // this is a child forked while CUDA was in use
   std::atomic<int> calls_{0};      // of the engine's threads, under way
+  std::atomic<context_id_function> context_id_{nullptr};
+  std::atomic<bool> knows_context_id_{false};
 
   bool fork_in_poll_ = false;  // the forking thread could not wait for that to end
   bool used_at_fork_ = false;  // CUDA was
@@ -127,6 +142,22 @@ class event_spans final : public record::span_source {
   std::atomic<std::uint64_t> unfinished_{0};
   std::atomic<std::uint64_t> abandoned_{0};
   std::atomic<std::uint64_t> refused_{0};
+};
+
+/// In a context, if it is still the one that it was.
+class event_spans::inside {
+ public:
+  inside(const event_spans& source, const driver& d, const timed_context& c) noexcept
+      : current_{d, c.handle}, result_{current_.result()} {
+    if (result_ == success && source.id_of(c.handle) != c.id) {
+      result_ = context_is_destroyed;
+    }
+  }
+  [[nodiscard]] int result() const noexcept { return result_; }
+
+ private:
+  in_context current_;
+  int result_;
 };
 
 }  // namespace varve::cuda

@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -49,6 +50,11 @@ int exec_vpe(const char* file, char* const* arguments, char* const* variables) {
 int exec_f(int file, char* const* arguments, char* const* variables) {
   write_now(why::perhaps);
   return ::fexecve(file, arguments, variables);
+}
+
+int exec_at(int folder, const char* path, char* const* arguments, char* const* variables, int flags) {
+  write_now(why::perhaps);
+  return static_cast<int>(::syscall(SYS_execveat, folder, path, arguments, variables, flags));  // glibc 2.34
 }
 
 /// Arguments one by one, as a list; those beyond its end make the call fail, as too many do.
@@ -110,7 +116,7 @@ ElfW(Addr) replacement(std::string_view name) noexcept {
       {"_exit", address(exit_now)}, {"_Exit", address(exit_now)}, {"execve", address(exec_ve)},
       {"execv", address(exec_v)},   {"execvp", address(exec_vp)}, {"execvpe", address(exec_vpe)},
       {"fexecve", address(exec_f)}, {"execl", address(exec_l)},   {"execlp", address(exec_lp)},
-      {"execle", address(exec_le)},
+      {"execle", address(exec_le)}, {"execveat", address(exec_at)},
   };
   for (const auto& [known, function] : all) {
     if (known == name) {

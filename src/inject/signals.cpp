@@ -16,7 +16,9 @@ namespace {
 
 // Crashes, whoever handles them, and what else ends a process, where nobody handles it.
 constexpr int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGQUIT};
-constexpr int requests[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
+// Beside these the real-time signals.
+constexpr int requests[] = {SIGTERM, SIGINT,  SIGHUP,  SIGPIPE,   SIGALRM, SIGUSR1, SIGUSR2,
+                            SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGSTKFLT};
 
 std::array<struct sigaction, 65> before{};
 std::atomic<bool> written{false};
@@ -32,8 +34,8 @@ void handle(int signal, siginfo_t* about, void* context) {
     told ? old.sa_sigaction(signal, about, context) : old.sa_handler(signal);
     return;
   }
-  const bool request = std::find(std::begin(requests), std::end(requests), signal) != std::end(requests);
-  write_now(request ? why::end : why::crash);
+  const bool crash = std::find(std::begin(crashes), std::end(crashes), signal) != std::end(crashes);
+  write_now(crash ? why::crash : why::end);
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   ::sigaction(signal, &usual, nullptr);
@@ -73,6 +75,9 @@ void watch_signals() noexcept {
     watch(signal, true);
   }
   for (const int signal : requests) {
+    watch(signal, false);
+  }
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) {
     watch(signal, false);
   }
 }

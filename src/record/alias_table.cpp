@@ -9,11 +9,11 @@ namespace varve::record {
 void alias_table::set(std::uint32_t id, std::uint32_t outer) {
   const auto number = static_cast<std::uint32_t>(id / ids_of_page);
   if (last_ == nullptr || number != last_number_) {
-    std::unique_ptr<page>& p = pages_[number];
-    if (p == nullptr) {
-      p = std::make_unique<page>();
+    auto p = pages_.find(number);
+    if (p == pages_.end()) {
+      p = pages_.emplace(number, std::make_unique<page>()).first;
     }
-    last_ = p.get();
+    last_ = p->second.get();
     last_number_ = number;
   }
   last_->outer[id % ids_of_page] = outer;

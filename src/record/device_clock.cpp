@@ -4,6 +4,7 @@
 
 #include "record/device_source.hpp"
 
+#include <new>
 #include <string>
 
 namespace varve::record {
@@ -22,11 +23,15 @@ void device_clock::start() {
   anchors_.assign(1, read_anchor(device_time));
 }
 
-void device_clock::read(bool at_once) {
+void device_clock::read(bool at_once) noexcept {
   if (!running() || (!at_once && monotonic() - anchors_.back().monotonic < interval_)) {
     return;
   }
-  anchors_.push_back(read_anchor(device_time));
+  try {
+    anchors_.push_back(read_anchor(device_time));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   if (anchors_.size() == most_anchors) {
     for (std::size_t i = 1; 2 * i < anchors_.size(); ++i) {
       anchors_[i] = anchors_[2 * i];

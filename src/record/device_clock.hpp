@@ -21,8 +21,8 @@ class device_clock {
   [[nodiscard]] bool running() const noexcept { return !anchors_.empty(); }
 
   /// Reads both clocks: at once, or when the last reading is old enough. Every second, and for days less
-  /// often.
-  void read(bool at_once);
+  /// often. Not where there is no memory for it.
+  void read(bool at_once) noexcept;
   /// Of ticks to the device's times. Only while it runs.
   [[nodiscard]] clock_mapping mapping() const { return clock_mapping{anchors_}; }
   /// The bound of error, and what the clock did beside running.

@@ -18,7 +18,9 @@ namespace {
 
 struct entry {
   std::uint32_t path = none;  // in state::paths
-  std::uint32_t since = 0;    // correlation of the update that made it; 0: it was before all of the session's
+  std::uint32_t since = 0;    // correlation of the update that made it; 0: all launches are of it or later
+  std::uint64_t version = 0;  // 0: it was before all of the session's updates
+  std::uint64_t made = 0;     // after so many purges
   std::uint64_t captured_in = 0;
   std::uint64_t origin = 0;
   bool stale = false;
@@ -28,7 +30,7 @@ bool is_same(const entry& a, const entry& b) noexcept {
   return a.path == b.path && a.captured_in == b.captured_in && a.origin == b.origin && a.stale == b.stale;
 }
 
-/// Correlations wrap.
+/// Correlations wrap: the two must be less than 2^31 calls apart.
 bool is_of(std::uint32_t correlation, const entry& e) noexcept {
   return e.since == 0 || static_cast<std::int32_t>(correlation - e.since) >= 0;
 }
@@ -46,6 +48,8 @@ struct labels_state {
   std::unordered_map<std::uint64_t, std::list<entry>> former;  // versions, oldest first
   std::deque<leaving_entry> leaving;
   std::size_t aged = 0;  // of these, those from before the last purge
+  std::uint64_t purges = 0;
+  std::uint64_t last_version = 0;
   std::size_t versions = 0;
   std::size_t without_path = 0;
   bool reading = false;
@@ -101,17 +105,30 @@ std::uint32_t path_of(labels_state& s, const thread_log& log) {
   return path;
 }
 
+/// Launches that are told of now came after an update of two purges before, however many calls ago it is.
+void settle(const labels_state& s, entry& now) noexcept {
+  if (s.purges - now.made >= 2) {
+    now.since = 0;
+  }
+}
+
 void change(labels_state& s, std::uint64_t node, entry to, std::uint32_t since) {
   entry& now = s.nodes[node];
   to.since = 0;
+  to.version = 0;
   if (s.reading && since != 0) {
     if (is_same(now, to)) {
       return;
     }
+    settle(s, now);
+    std::list<entry> old{now};
     leave(s, {node, false});
-    s.former[node].push_back(now);
+    std::list<entry>& all = s.former[node];
+    all.splice(all.end(), old);
     ++s.versions;
     to.since = since;
+    to.version = ++s.last_version;
+    to.made = s.purges;
     s.versioned = true;
   }
   now = to;
@@ -127,7 +144,11 @@ void graph_labels::capture(std::uint64_t node, const thread_log& log) noexcept {
   try {
     const std::uint32_t path = path_of(s, log);
     s.without_path += path == none ? 1U : 0U;
-    s.nodes[node] = {path, 0, log.innermost(), node, false};
+    entry& now = s.nodes[node];
+    now = {};
+    now.path = path;
+    now.captured_in = log.innermost();
+    now.origin = node;
   } catch (const std::bad_alloc&) {
     s.nodes.erase(node);
   }
@@ -199,6 +220,7 @@ void graph_labels::end_reading() noexcept {
   if (s.versioned) {
     for (auto& [id, node] : s.nodes) {
       node.since = 0;
+      node.version = 0;
     }
     s.versioned = false;
   }
@@ -211,6 +233,7 @@ void graph_labels::purge() noexcept {
     forget_next(s);
   }
   s.aged = s.leaving.size();
+  ++s.purges;
 }
 
 void graph_labels::clear() noexcept {
@@ -230,7 +253,7 @@ void graph_labels::clear() noexcept {
 void graph_labels::lock() noexcept { state().mutex.lock(); }
 void graph_labels::unlock() noexcept { state().mutex.unlock(); }
 
-std::uint32_t graph_labels::version(std::uint64_t node, std::uint32_t correlation) noexcept {
+std::uint64_t graph_labels::version(std::uint64_t node, std::uint32_t correlation) noexcept {
   labels_state& s = state();
   if (!s.versioned.load(std::memory_order_relaxed)) {
     return 0;
@@ -240,18 +263,19 @@ std::uint32_t graph_labels::version(std::uint64_t node, std::uint32_t correlatio
   if (now == s.nodes.end()) {
     return 0;
   }
+  settle(s, now->second);
   if (correlation == 0 || is_of(correlation, now->second)) {
-    return now->second.since;
+    return now->second.version;
   }
   if (const auto old = s.former.find(node); old != s.former.end()) {
     const auto found = std::find_if(old->second.rbegin(), old->second.rend(),
                                     [&](const entry& e) { return is_of(correlation, e); });
-    return found != old->second.rend() ? found->since : 0;
+    return found != old->second.rend() ? found->version : forgotten;
   }
-  return 0;
+  return forgotten;
 }
 
-graph_labels::origin graph_labels::resolve(std::uint64_t node, std::uint32_t version, trace& into,
+graph_labels::origin graph_labels::resolve(std::uint64_t node, std::uint64_t version, trace& into,
                                            graph_node& record) {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};
@@ -261,12 +285,12 @@ graph_labels::origin graph_labels::resolve(std::uint64_t node, std::uint32_t ver
     return {};
   }
   entry e = found->second;
-  if (e.since != version) {
+  if (e.version != version) {
     // Of one that is forgotten, the next is shown, and that it is not known to be the same.
     e.stale = true;
     if (const auto old = s.former.find(node); old != s.former.end()) {
       const auto same = std::find_if(old->second.rbegin(), old->second.rend(),
-                                     [&](const entry& o) { return o.since == version; });
+                                     [&](const entry& o) { return o.version == version; });
       const bool kept = same != old->second.rend();
       e = kept ? *same : old->second.front();
       e.stale = e.stale || !kept;

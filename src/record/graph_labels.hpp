@@ -45,15 +45,18 @@ class graph_labels {
   void lock() noexcept;
   void unlock() noexcept;
 
-  /// Which version of the node a launch with this correlation ran; 0: the first.
-  [[nodiscard]] std::uint32_t version(std::uint64_t node, std::uint32_t correlation) noexcept;
+  /// A version that is not kept any more.
+  static constexpr std::uint64_t forgotten = ~std::uint64_t{0};
+  /// Which version of the node a launch with this correlation ran; 0: the first, `forgotten`: an older one
+  /// than any that is kept.
+  [[nodiscard]] std::uint64_t version(std::uint64_t node, std::uint32_t correlation) noexcept;
   /// What is known of a node beside its record.
   struct origin {
     std::uint64_t range = 0;  ///< token of the range that it was captured in; 0: none
     std::uint64_t node = 0;   ///< that was captured, of which this one is a clone
   };
   /// That version of the node as a trace's record, its path interned there.
-  origin resolve(std::uint64_t node, std::uint32_t version, trace& into, graph_node& record);
+  origin resolve(std::uint64_t node, std::uint64_t version, trace& into, graph_node& record);
 
   /// Nodes that were captured with a path for which there was no room.
   [[nodiscard]] std::size_t without_path() noexcept;

@@ -104,7 +104,7 @@ void in_child() noexcept {
 }
 
 // Under the lock: what the devices did.
-void take_over(process_state& p) {
+void take_over(process_state& p) noexcept {
   if (p.devices != nullptr) {
     p.devices->hand_over(p.batch, p.records->full());
     p.records->take_over(p.batch);
@@ -117,7 +117,7 @@ void take_over(process_state& p) {
 }
 
 // Under the lock: reads what the logs hold so far, and nothing of after the window.
-void drain_so_far(process_state& p) {
+void drain_so_far(process_state& p) noexcept {
   std::uint64_t until = 0;
   {
     const std::lock_guard lock{p.window};
@@ -135,8 +135,9 @@ clock_mapping mapping_until(const process_state& p, const clock_anchor& end) {
 }
 
 // Drains now and then, and when markers say that memory runs low. What is done is asked for and taken over
-// before what it needs is forgotten.
-void read_logs() {
+// before what it needs is forgotten. Where there is no memory the session keeps no more, and the engine
+// lives.
+void read_logs() noexcept {
   process_state& p = process();
   time_ns retired = monotonic();
   for (;;) {
@@ -261,7 +262,10 @@ double measure_marker_ns() {
 
 namespace {
 
-void tell_clocks(const process_state& p, trace& t) {
+void tell_more(const process_state& p, trace& t) {
+  for (const loss& l : p.records->reasons()) {
+    t.lose(l.what, l.where, l.count);
+  }
   p.device_time.tell(t);
   if (p.spans) {
     t.clock_error = std::max(t.clock_error, built_in_spans().error());
@@ -316,6 +320,8 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
     p.records = std::make_unique<store>(epoch, p.started.ticks, trace_memory);
     p.stopping = false;
     p.woken = false;
+    static_cast<void>(built_in_source());  // made now, not where memory may have run out
+    static_cast<void>(built_in_spans());
     p.reader = std::make_unique<std::thread>(read_logs);
     labels_of_graphs().begin_reading();
     return marker_ns;
@@ -370,7 +376,7 @@ recorded stop_recording(bool keep) {
     take_over(p);
     out.count = p.records->records();
     out.records = p.records->take(p.clock, p.ended.ticks);
-    tell_clocks(p, out.records);
+    tell_more(p, out.records);
   }
   return out;
 }
@@ -384,7 +390,7 @@ recorded copy_recording() {
   p.records->drain(now.ticks);
   take_over(p);
   recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
-  tell_clocks(p, out.records);
+  tell_more(p, out.records);
   return out;
 }
 
@@ -397,7 +403,11 @@ recording_size size_of_recording() {
 std::vector<loss> recording_losses() {
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
-  return p.records->losses();
+  std::vector<loss> out = p.records->losses();
+  for (loss& l : p.records->reasons()) {
+    out.push_back(std::move(l));
+  }
+  return out;
 }
 
 }  // namespace varve::record

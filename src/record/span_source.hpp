@@ -42,8 +42,9 @@ class span_source {
 
   /// To be called now and then while it runs, without a lock: asks which events are done.
   virtual void poll() noexcept = 0;
-  /// Moves the spans since the last call behind those in `spans`. Thread safe.
-  virtual void hand_over(std::vector<device_span>& spans) = 0;
+  /// Moves the spans since the last call behind those in `spans`; they wait where there is no memory. Thread
+  /// safe.
+  virtual void hand_over(std::vector<device_span>& spans) noexcept = 0;
 
   [[nodiscard]] virtual std::vector<device_info> devices() const = 0;
   [[nodiscard]] virtual std::vector<loss> losses() const = 0;

@@ -9,6 +9,17 @@
 
 namespace varve::record {
 
+namespace {
+
+/// Takes back rows that were begun. Columns only get shorter, which throws nothing.
+template <class... Columns>
+void even_out(Columns&... columns) noexcept {
+  const std::size_t rows = std::min({columns.size()...});
+  (columns.resize(rows), ...);
+}
+
+}  // namespace
+
 store::store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory)
     : epoch_{epoch}, begin_{begin}, memory_{memory} {
   const std::uint32_t logs = registry.size();
@@ -29,25 +40,29 @@ store::log_state& store::state(std::uint32_t number) {
   return logs_[number - 1];
 }
 
-void store::drain(std::uint64_t until, bool last) {
+void store::drain(std::uint64_t until, bool last) noexcept {
   until_ = std::max(until_, until);
   last_ = last;
   refused_threads_ += registry.take_refused();
   const std::uint32_t logs = registry.size();
-  state(std::max(logs, 1U));
-  for (std::uint32_t number = 1; number <= logs; ++number) {
+  try {
+    state(std::max(logs, 1U));
+  } catch (...) {
+    starve();  // what the newest threads tell waits in their logs
+  }
+  for (std::uint32_t number = 1; number <= logs && (last || number <= logs_.size()); ++number) {
     drain_log(number, UINT64_MAX);
   }
 }
 
 // Reads a log to its end, to the first event that is not due, or until the range with serial `until_serial`
 // is known. Returns whether nothing is left that is not due.
-bool store::drain_log(std::uint32_t number, std::uint64_t until_serial) {
+bool store::drain_log(std::uint32_t number, std::uint64_t until_serial) noexcept {
   thread_log* const log = registry.find(number);
   if (log == nullptr) {
     return true;
   }
-  log_state& s = state(number);
+  log_state& s = number <= logs_.size() ? logs_[number - 1] : unknown_;
   s.reading = true;
   bool due = true;
   log_cursor cursor{*log};
@@ -65,7 +80,7 @@ bool store::drain_log(std::uint32_t number, std::uint64_t until_serial) {
 
 // Whether the event is of the time until which is read. Those without a time of their own wait for the range
 // that they speak of: a thread may take over, after that time, what another began after it.
-bool store::is_due(const slot* e) {
+bool store::is_due(const slot* e) noexcept {
   switch (type_of(*e)) {
     case event::epoch:
       return true;
@@ -85,33 +100,118 @@ bool store::is_due(const slot* e) {
 
 // Reads on in another thread's log as far as the range with this token, which was begun before its token was
 // handed on. False when it was begun after the time until which is read.
-bool store::reach(std::uint64_t token) {
+bool store::reach(std::uint64_t token) noexcept {
   const std::uint32_t number = token_log(token);
-  if (number == 0 || state(number).reading || token_serial(token) < state(number).next_serial) {
+  if (number == 0 || registry.find(number) == nullptr) {
     return true;
   }
-  return drain_log(number, token_serial(token));
+  try {
+    const log_state& s = state(number);
+    return s.reading || token_serial(token) < s.next_serial || drain_log(number, token_serial(token));
+  } catch (...) {
+    starve();
+    return true;
+  }
 }
 
-void store::handle(log_state& s, const slot* e) {
+void store::handle(log_state& s, const slot* e) noexcept {
+  try {
+    add(s, e);
+  } catch (...) {
+    starve();
+    lose(e);
+    while (!s.calls.empty() && s.calls.back().second >= t_.calls.size()) {
+      s.calls.pop_back();
+    }
+  }
+}
+
+void store::starve() noexcept {
+  full_ = true;
+  ++starved_;
+  call_columns& c = t_.calls;
+  even_out(c.begin, c.end, c.correlation, c.range, c.thread, c.kind, c.captured);
+  for (activity_columns* a : {&t_.activities, &device_activities_}) {
+    even_out(a->begin, a->end, a->correlation, a->name, a->node, a->detail, a->stream, a->kind);
+  }
+  even_out(captures_, t_.graph_nodes);
+  even_out(works_before_, t_.works);
+}
+
+// Ends are no records of their own.
+void store::lose(const slot* e) noexcept {
+  switch (type_of(*e)) {
+    case event::epoch:
+    case event::end:
+    case event::call_end:
+    case event::thread_end:
+    case event::adopt:
+      break;
+    case event::call_begin:
+      ++over_memory_[(e->payload & call_alias) != 0 ? lost_details : lost_calls];
+      break;
+    case event::activity:
+      ++over_memory_[lost_activities];
+      break;
+    case event::attribute:
+    case event::work:
+      ++over_memory_[lost_details];
+      break;
+    case event::request:
+      ++over_memory_[e[1].head != 0 ? lost_ranges : lost_details];
+      break;
+    default:
+      ++over_memory_[lost_ranges];
+  }
+}
+
+std::vector<loss> store::reasons() const {
+  std::vector<loss> out;
+  if (starved_ != 0) {
+    out.push_back(
+        {"times that the process had no memory for records (std::bad_alloc): from then on nothing "
+         "is kept, as if the trace memory were full",
+         "session", starved_});
+  }
+  if (streamless_ != 0) {
+    out.push_back({"activities on streams beyond the first 65534: kept, without their stream and device",
+                   "session", streamless_});
+  }
+  return out;
+}
+
+// A range's begin is never left halfway: what its entry on the stack takes is taken before.
+void store::enter_epoch(log_state& s, const slot* e) {
+  s.current = false;
+  s.starved = e->payload == epoch_;
+  if (!s.starved || &s == &unknown_) {
+    return;
+  }
+  s.stack.reserve(thread_log::max_depth);
+  s.thread = t_.intern_thread(e[1].payload);
+  s.starved = false;
+  s.current = true;
+  if (s.next_serial == 0) {
+    s.first_serial = e[1].head;
+    s.next_serial = e[1].head;
+  }
+  while (s.next_serial < e[1].head) {  // a log that another thread took over goes on with later serials
+    count_serial(s, none, false);
+  }
+}
+
+void store::add(log_state& s, const slot* e) {
   const event type = type_of(*e);
   const std::uint64_t ticks = rest_of(*e);
   if (type == event::epoch) {
-    s.current = e->payload == epoch_;
-    if (s.current) {
-      s.thread = t_.intern_thread(e[1].payload);
-      if (s.next_serial == 0) {
-        s.first_serial = e[1].head;
-        s.next_serial = e[1].head;
-      }
-      while (s.next_serial < e[1].head) {  // a log that another thread took over goes on with later serials
-        count_serial(s, none, false);
-      }
-    }
+    enter_epoch(s, e);
     return;
   }
   if (!s.current) {
-    return;  // written while a former session was stopping
+    if (s.starved) {
+      lose(e);
+    }
+    return;  // else written while a former session was stopping
   }
   switch (type) {
     case event::begin_phase:
@@ -168,8 +268,8 @@ void store::handle(log_state& s, const slot* e) {
         c.captured = (e->payload & call_captured) != 0;
         c.range = s.stack.empty() ? none : s.stack.back().range;
         c.thread = s.thread;
+        s.calls.emplace_back(c.correlation, static_cast<std::uint32_t>(t_.calls.size()));
         t_.add_call(c);
-        s.calls.emplace_back(c.correlation, static_cast<std::uint32_t>(t_.calls.size() - 1));
       }
       break;
     case event::call_end:
@@ -222,9 +322,14 @@ std::uint32_t store::name_of(const char* text) {
   if (!has_room(bytes_of_label + copied.size())) {
     return none;
   }
-  const std::uint32_t id = t_.strings.intern(copied);
-  names_.emplace(text, id);
-  return id;
+  try {
+    const std::uint32_t id = t_.strings.intern(copied);
+    names_.emplace(text, id);
+    return id;
+  } catch (...) {
+    starve();
+    return none;
+  }
 }
 
 label_node store::step_of(range_kind kind, const char* name, std::int32_t index) {
@@ -241,11 +346,15 @@ std::uint32_t store::add_range(const range& r) {
 
 // Serials count on; which range each of them is, is remembered while there is memory for it. Of a new range
 // that was kept, add_range() has taken it.
-void store::count_serial(log_state& s, std::uint32_t range, bool is_new) {
+void store::count_serial(log_state& s, std::uint32_t range, bool is_new) noexcept {
   const std::size_t bytes = is_new && range != none ? 0 : sizeof range;
   if (s.first_serial + s.ranges.size() == s.next_serial && used_ + bytes <= memory_) {
-    used_ += bytes;
-    s.ranges.push_back(range);
+    try {
+      s.ranges.push_back(range);
+      used_ += bytes;
+    } catch (...) {
+      starve();
+    }
   }
   ++s.next_serial;
 }
@@ -262,10 +371,15 @@ std::uint32_t store::open(log_state& s, const label_node& step, std::uint64_t ti
     full_ = true;
     ++over_memory_[lost_ranges];
   } else {
-    const std::size_t labels = t_.labels.size();
-    r.label = t_.labels.intern({outer != nullptr ? outer->label : none, step.name, step.index, step.kind});
-    used_ += t_.labels.size() != labels ? bytes_of_label : 0;
-    index = add_range(r);
+    try {
+      const std::size_t labels = t_.labels.size();
+      r.label = t_.labels.intern({outer != nullptr ? outer->label : none, step.name, step.index, step.kind});
+      used_ += t_.labels.size() != labels ? bytes_of_label : 0;
+      index = add_range(r);
+    } catch (...) {
+      starve();
+      ++over_memory_[lost_ranges];
+    }
   }
   s.stack.push_back({serial, index, r.label, false});
   return index;
@@ -304,10 +418,10 @@ void store::reopen(log_state& s, const slot* e) {
   // Its serial is an old one: it takes none of this session's.
   const std::uint32_t r =
       open(s, step_of(static_cast<range_kind>(what), wide_name(e[1]), wide_index(e[1])), begin_, e->payload);
-  s.old.emplace_back(e->payload, r);
   if (r != none) {
     t_.ranges[r].clipped_begin = true;
   }
+  s.old.emplace_back(e->payload, r);
 }
 
 // The adoption's serial means the range that it adopts: work declared for one is the other's.
@@ -324,7 +438,10 @@ std::optional<std::uint32_t> store::find_range(std::uint64_t token) {
     return none;
   }
   reach(token);
-  const log_state& s = state(number);
+  if (number > logs_.size()) {
+    return std::nullopt;
+  }
+  const log_state& s = logs_[number - 1];
   if (serial >= s.first_serial && serial - s.first_serial < s.ranges.size()) {
     return s.ranges[serial - s.first_serial];
   }

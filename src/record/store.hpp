@@ -23,6 +23,9 @@
 
 namespace varve::record {
 
+/// Of a trace: all streams that its table has no room for.
+inline constexpr std::uint16_t other_streams = 65534;
+
 /// Bytes that a new label takes in the table and its index, about.
 inline constexpr std::size_t bytes_of_label = 96;
 
@@ -35,10 +38,13 @@ inline constexpr std::size_t bytes_of_activity = 35;
 inline constexpr std::size_t bytes_of_text = 288;
 inline constexpr std::size_t bytes_of_shape = 256;
 
+/// The same of a stream.
+inline constexpr std::size_t bytes_of_stream = 192;
+
 /// The same of a node of a graph, in all tables of a source and its store.
 inline constexpr std::size_t bytes_of_node = 288;
 
-/// The same of an entry in a table of requests.
+/// The same of an entry in a table of requests, or of captured ranges.
 inline constexpr std::size_t bytes_of_request = 48;
 
 /// Not thread safe: the session's lock guards it.
@@ -50,20 +56,21 @@ class store {
   void begin_at(std::uint64_t ticks) noexcept { begin_ = ticks; }
 
   /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
-  /// up. `last`: recording ended then, and nothing will be read later.
-  void drain(std::uint64_t until, bool last = false);
+  /// up. `last`: recording ended then, and nothing will be read later. This and what follows throw nothing:
+  /// where the process has no memory, the store is full.
+  void drain(std::uint64_t until, bool last = false) noexcept;
   /// Names seen so far may be overwritten: their module is about to go.
   void forget_addresses() { names_.clear(); }
   /// Takes the activities that a source of devices has handed over, with those rows of its tables that are
   /// new. `batch` keeps the tables.
-  void take_over(trace& batch);
+  void take_over(trace& batch) noexcept;
   /// The same of spans.
-  void take_over(const std::vector<device_span>& spans);
+  void take_over(const std::vector<device_span>& spans) noexcept;
   /// Whether there was no memory for something: nothing more is kept then.
   [[nodiscard]] bool full() const noexcept { return full_; }
   /// Forgets what only records of before the last call would need. To be called once the sources have handed
   /// over what they had.
-  void retire();
+  void retire() noexcept;
   [[nodiscard]] recording_size size() const noexcept { return {used_, aliases_.bytes(), retired_}; }
   /// The trace until `end` ticks, to which it was drained, in nanoseconds; what is open ends there and says
   /// so.
@@ -75,6 +82,8 @@ class store {
   }
   /// What the logs and this store have lost since the session began.
   [[nodiscard]] std::vector<loss> losses() const;
+  /// What explains some of them.
+  [[nodiscard]] std::vector<loss> reasons() const;
 
  private:
   struct open_entry {
@@ -87,21 +96,15 @@ class store {
     std::uint32_t range;
     bool open;
   };
-  struct node_version {
-    std::uint64_t id;
-    std::uint32_t version;
-    bool operator==(const node_version& other) const noexcept {
-      return id == other.id && version == other.version;
-    }
-  };
-  struct node_hash {
-    std::size_t operator()(const node_version& n) const noexcept {
-      return static_cast<std::size_t>((n.id ^ (std::uint64_t{n.version} << 32U)) * 0x9E3779B97F4A7C15ULL);
-    }
+  struct node_rows {
+    std::uint64_t version;  // that was seen last,
+    std::uint32_t row;      // and its row
+    std::uint32_t newest;   // row; captures_ tells of the older ones
   };
   struct capture {
-    std::uint32_t range;  // or none
+    std::uint32_t range;  // whose work the row carries, or none
     std::uint64_t origin;
+    std::uint32_t older;  // row of the same node, or none
   };
   struct log_counts {
     std::uint64_t dropped_ranges = 0;
@@ -114,6 +117,7 @@ class store {
   struct log_state {
     bool current = false;  // past the epoch event of this session
     bool reading = false;  // by a drain_log() that has not returned
+    bool starved = false;  // there was no memory to follow what the log tells of this session
     std::uint16_t thread = narrow_none;
     std::uint64_t first_serial = 0;
     std::uint64_t next_serial = 0;
@@ -129,12 +133,19 @@ class store {
 
   static log_counts read_counts(thread_log& log) noexcept;
   log_state& state(std::uint32_t number);
-  bool drain_log(std::uint32_t number, std::uint64_t until_serial);
-  bool is_due(const slot* e);
-  bool reach(std::uint64_t token);
-  void handle(log_state& s, const slot* e);
+  bool drain_log(std::uint32_t number, std::uint64_t until_serial) noexcept;
+  bool is_due(const slot* e) noexcept;
+  bool reach(std::uint64_t token) noexcept;
+  void handle(log_state& s, const slot* e) noexcept;
+  void enter_epoch(log_state& s, const slot* e);
+  void add(log_state& s, const slot* e);
+  void add_device_activity(const trace& batch, std::size_t i);
+  std::uint16_t stream_of(const stream_info& stream);
+  /// There was no memory: rows that were begun are taken back, and nothing more is kept.
+  void starve() noexcept;
+  void lose(const slot* e) noexcept;
   label_node step_of(range_kind kind, const char* name, std::int32_t index);
-  void count_serial(log_state& s, std::uint32_t range, bool is_new);
+  void count_serial(log_state& s, std::uint32_t range, bool is_new) noexcept;
   std::uint32_t open(log_state& s, const label_node& step, std::uint64_t ticks, std::uint64_t serial);
   void begin(log_state& s, const label_node& step, std::uint64_t ticks);
   void end_innermost(log_state& s, std::uint64_t ticks);
@@ -155,6 +166,8 @@ class store {
   std::uint32_t range_of(std::uint64_t token);
   /// The node as a launch with this correlation ran it.
   std::uint32_t node_of(std::uint64_t id, std::uint32_t correlation);
+  [[nodiscard]] std::uint32_t row_like(const graph_node& n, const capture& c) const;
+  [[nodiscard]] work work_of(std::uint32_t range) const noexcept;
   std::uint32_t name_of(const char* text);
   [[nodiscard]] bool keep(lost_kind what, std::size_t bytes);
   [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
@@ -176,10 +189,15 @@ class store {
   std::size_t used_ = 0;
   trace t_;
   std::deque<log_state> logs_;  // by number − 1; a deque, since reading one log may add another
+  log_state unknown_;           // of all logs that there was no memory for, when nothing is read later
   std::unordered_map<const char*, std::uint32_t> names_;
-  std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // by device and stream
-  std::unordered_map<node_version, std::uint32_t, node_hash> nodes_;
-  alias_table aliases_;  // of correlations
+  std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // of host devices, by device and stream
+  std::unordered_map<std::uint64_t, node_rows> nodes_;        // by id
+  std::unordered_map<std::uint32_t, std::uint64_t>
+      carriers_;                             // by captured range, the node that has its work
+  std::vector<std::uint32_t> last_works_;    // by range, the last of its rows in works
+  std::vector<std::uint32_t> works_before_;  // of each of these, the one before
+  alias_table aliases_;                      // of correlations
   // Of a source of devices: activities whose times are nanoseconds, and what its tables' rows are here.
   activity_columns device_activities_;
   std::size_t unresolved_ = 0;  // from this one on, aliases of their correlations may be to come
@@ -202,6 +220,8 @@ class store {
   bool full_ = false;
   std::uint32_t retired_ = 0;
   std::array<std::uint64_t, lost_kinds> over_memory_{};
+  std::uint64_t starved_ = 0;  // times that there was no memory
+  std::uint64_t streamless_ = 0;
   std::uint64_t unknown_ranges_ = 0;
   std::uint64_t unknown_requests_ = 0;  // beside those in early_ends_
   std::uint64_t ended_open_ = 0;

@@ -34,7 +34,8 @@ void store::attribute(const slot* e) {
                               static_cast<std::uint32_t>(e[1].head)});
       break;
     case key_serves:
-      if (const auto found = requests_.find(e[1].head); found != requests_.end()) {
+      if (const auto found = requests_.find(e[1].head);
+          found != requests_.end() && found->second.range != none) {
         t_.requests.push_back({found->second.range, r});
       } else if (keep(lost_details, bytes_of_request)) {
         early_links_.emplace(e[1].head, r);
@@ -52,11 +53,18 @@ void store::attribute(const slot* e) {
 
 void store::add_work(const slot* e) {
   const std::uint32_t r = range_of(e->payload);
-  if (r != none && keep(lost_details, sizeof(range_work))) {
+  if (r == none) {
+    return;
+  }
+  const std::size_t more = r < last_works_.size() ? 0 : t_.ranges.size() - last_works_.size();
+  if (keep(lost_details, sizeof(range_work) + (1 + more) * sizeof(std::uint32_t))) {
+    last_works_.resize(last_works_.size() + more, none);
+    works_before_.push_back(last_works_[r]);
     t_.works.push_back({r,
                         {static_cast<std::int64_t>(e[1].head), static_cast<std::int64_t>(e[1].payload),
                          static_cast<std::int64_t>(e[2].head), static_cast<std::int64_t>(e[2].payload),
                          pipe_of(rest_of(*e))}});
+    last_works_[r] = static_cast<std::uint32_t>(t_.works.size() - 1);
   }
 }
 
@@ -66,9 +74,10 @@ void store::add_activity(const slot* e) {
     return;
   }
   const std::uint64_t where = rest_of(*e);  // device and stream
-  const auto [stream, added] = streams_.try_emplace(where, std::uint16_t{0});
-  if (added) {
-    stream->second = t_.intern_stream({static_cast<std::uint32_t>(where >> 32U), 0, where & 0xFFFF'FFFFU});
+  auto stream = streams_.find(where);
+  if (stream == streams_.end() && streams_.size() < other_streams) {
+    const std::uint16_t row = stream_of({static_cast<std::uint32_t>(where >> 32U), 0, where & 0xFFFF'FFFFU});
+    stream = streams_.emplace(where, row).first;
   }
   activity a;
   a.begin = static_cast<time_ns>(e[1].head);
@@ -77,30 +86,79 @@ void store::add_activity(const slot* e) {
   a.kind = static_cast<activity_kind>(e[2].head & 0xFFU);
   a.name = name;
   a.node = e[2].payload != 0 ? node_of(e[2].payload, a.correlation) : none;
-  a.stream = stream->second;
+  a.stream = stream != streams_.end() ? stream->second : other_streams;
+  streamless_ += a.stream == other_streams ? 1U : 0U;
   if (a.kind == activity_kind::copy || a.kind == activity_kind::set) {
     a.detail = t_.intern_bytes(static_cast<std::int64_t>(e[3].head));
   }
   t_.add_activity(a);
 }
 
-std::uint32_t store::node_of(std::uint64_t id, std::uint32_t correlation) {
-  const node_version key{id, labels_of_graphs().version(id, correlation)};
-  if (const auto known = nodes_.find(key); known != nodes_.end()) {
-    return known->second;
+work store::work_of(std::uint32_t range) const noexcept {
+  work sum;
+  for (std::uint32_t w = range < last_works_.size() ? last_works_[range] : none; w != none;
+       w = works_before_[w]) {
+    sum += t_.works[w].declared;
   }
-  if (!keep(lost_details, bytes_of_node)) {
+  return sum;
+}
+
+// Of the node's latest rows one that tells the same, or none. Work may be to come of a range that is open.
+std::uint32_t store::row_like(const graph_node& n, const capture& c) const {
+  constexpr int most = 16;
+  if (c.range != none && t_.ranges[c.range].end == 0) {
+    return none;
+  }
+  std::uint32_t row = c.older;
+  for (int i = 0; row != none && i < most; ++i, row = captures_[row].older) {
+    const graph_node& known = t_.graph_nodes[row];
+    if (known.label == n.label && known.stale == n.stale &&
+        work_of(captures_[row].range) == work_of(c.range)) {
+      return row;
+    }
+  }
+  return none;
+}
+
+// An engine may update a graph before each pass: what differs in nothing that is told has one row.
+std::uint32_t store::node_of(std::uint64_t id, std::uint32_t correlation) {
+  const std::uint64_t version = labels_of_graphs().version(id, correlation);
+  if (const auto known = nodes_.find(id); known != nodes_.end() && known->second.version == version) {
+    return known->second.row;
+  }
+  if (!keep(lost_details, 0)) {
     return none;
   }
   graph_node n;
   n.id = id;
-  const graph_labels::origin from = labels_of_graphs().resolve(id, key.version, t_, n);
+  const graph_labels::origin from = labels_of_graphs().resolve(id, version, t_, n);
   // A node that was captured before the session has its labels, and no range to take work from.
   const bool this_session = from.range != 0 && token_log(from.range) <= logs_.size();
-  captures_.push_back({this_session ? find_range(from.range).value_or(none) : none, from.node});
-  t_.graph_nodes.push_back(n);
-  const auto row = static_cast<std::uint32_t>(t_.graph_nodes.size() - 1);
-  nodes_.emplace(key, row);
+  capture c{this_session ? find_range(from.range).value_or(none) : none, from.node, none};
+  if (c.range != none) {
+    auto carrier = carriers_.find(c.range);
+    if (carrier == carriers_.end()) {
+      if (!keep(lost_details, bytes_of_request)) {
+        return none;
+      }
+      carrier = carriers_.emplace(c.range, from.node).first;
+    }
+    c.range = carrier->second == from.node ? c.range : none;
+  }
+  const auto known = nodes_.find(id);
+  c.older = known != nodes_.end() ? known->second.newest : none;
+  std::uint32_t row = row_like(n, c);
+  std::uint32_t newest = c.older;
+  if (row == none) {
+    if (!keep(lost_details, bytes_of_node)) {
+      return none;
+    }
+    captures_.push_back(c);
+    t_.graph_nodes.push_back(n);
+    row = static_cast<std::uint32_t>(t_.graph_nodes.size() - 1);
+    newest = row;
+  }
+  nodes_.insert_or_assign(id, node_rows{version, row, newest});
   return row;
 }
 
@@ -119,13 +177,17 @@ void store::add_request(const slot* e, std::uint64_t ticks) {
     return;
   }
   used_ += bytes_of_label + bytes_of_request;
+  const auto [link, end] = early_links_.equal_range(id);
+  if (link != end) {
+    t_.requests.reserve(t_.requests.size() + static_cast<std::size_t>(std::distance(link, end)));
+  }
+  request_state& made = requests_.try_emplace(id, request_state{none, false}).first->second;
   range r;
   r.begin = static_cast<time_ns>(ticks);
   r.kind = range_kind::request;
   r.label = t_.labels.intern({none, name, wide_index(e[1]), range_kind::request});
   const std::uint32_t added = add_range(r);
-  requests_.emplace(id, request_state{added, true});
-  const auto [link, end] = early_links_.equal_range(id);
+  made = {added, true};
   for (auto l = link; l != end; ++l) {
     t_.requests.push_back({added, l->second});
   }

@@ -37,62 +37,91 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 }  // namespace
 
 // A row that there is no memory for is `none` here, and what needs it is not kept.
-void store::take_over(trace& batch) {
+void store::take_over(trace& batch) noexcept {
   // An alias of what was handed over last time has been read since; of what comes now it may be to come.
   resolve_aliases(device_activities_.correlation, unresolved_);
   unresolved_ = device_activities_.size();
-  for (std::size_t i = device_streams_.size(); i < batch.streams.size(); ++i) {
-    device_streams_.push_back(t_.intern_stream(batch.streams[i]));
-  }
-  activity_columns& to = device_activities_;
-  const activity_columns& from = batch.activities;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    // Rows of the tables come with the first activity that needs them.
-    while (device_names_.size() <= from.name[i]) {
-      const std::string_view text = batch.strings[static_cast<std::uint32_t>(device_names_.size())];
-      device_names_.push_back(has_room(bytes_of_text + 3 * text.size()) ? t_.strings.intern(demangled(text))
-                                                                        : none);
+  for (std::size_t i = 0; i < batch.activities.size(); ++i) {
+    try {
+      add_device_activity(batch, i);
+    } catch (...) {
+      starve();
+      ++over_memory_[lost_activities];
     }
-    const bool kernel = from.kind[i] == activity_kind::kernel;
-    if (from.detail[i] != none) {
-      while (kernel && device_shapes_.size() <= from.detail[i]) {
-        const launch_shape& shape = batch.shapes[device_shapes_.size()];
-        device_shapes_.push_back(has_room(bytes_of_shape) ? t_.intern_shape(shape) : none);
-      }
-      while (!kernel && device_bytes_.size() <= from.detail[i]) {
-        const std::int64_t bytes = batch.bytes[device_bytes_.size()];
-        device_bytes_.push_back(has_room(bytes_of_shape) ? t_.intern_bytes(bytes) : none);
-      }
-    }
-    if (!keep(lost_activities, bytes_of_activity)) {
-      continue;
-    }
-    to.begin.push_back(from.begin[i]);
-    to.end.push_back(from.end[i]);
-    to.correlation.push_back(from.correlation[i]);
-    to.name.push_back(device_names_[from.name[i]]);
-    to.node.push_back(from.node[i] != none ? node_of(batch.graph_nodes[from.node[i]].id, from.correlation[i])
-                                           : none);
-    to.detail.push_back(from.detail[i] == none ? none
-                        : kernel               ? device_shapes_[from.detail[i]]
-                                               : device_bytes_[from.detail[i]]);
-    to.stream.push_back(device_streams_[std::min<std::size_t>(from.stream[i], device_streams_.size() - 1)]);
-    to.kind.push_back(from.kind[i]);
   }
   batch.activities.resize(0);  // keeps its memory
   for (const memory_event& m : batch.memory_events) {
-    if (keep(lost_details, sizeof m)) {
-      t_.memory_events.push_back(m);
+    try {
+      if (keep(lost_details, sizeof m)) {
+        t_.memory_events.push_back(m);
+      }
+    } catch (...) {
+      starve();
+      ++over_memory_[lost_details];
     }
   }
   batch.memory_events.clear();
 }
 
-void store::take_over(const std::vector<device_span>& spans) {
+std::uint16_t store::stream_of(const stream_info& stream) {
+  return t_.streams.size() < other_streams && has_room(bytes_of_stream) ? t_.intern_stream(stream)
+                                                                        : other_streams;
+}
+
+// Rows of the tables come with the first activity that needs them.
+void store::add_device_activity(const trace& batch, std::size_t i) {
+  activity_columns& to = device_activities_;
+  const activity_columns& from = batch.activities;
+  while (device_streams_.size() <= from.stream[i] && device_streams_.size() < batch.streams.size()) {
+    device_streams_.push_back(stream_of(batch.streams[device_streams_.size()]));
+  }
+  while (device_names_.size() <= from.name[i]) {
+    const std::string_view text = batch.strings[static_cast<std::uint32_t>(device_names_.size())];
+    device_names_.push_back(has_room(bytes_of_text + 3 * text.size()) ? t_.strings.intern(demangled(text))
+                                                                      : none);
+  }
+  const bool kernel = from.kind[i] == activity_kind::kernel;
+  if (from.detail[i] != none) {
+    while (kernel && device_shapes_.size() <= from.detail[i]) {
+      const launch_shape& shape = batch.shapes[device_shapes_.size()];
+      device_shapes_.push_back(has_room(bytes_of_shape) ? t_.intern_shape(shape) : none);
+    }
+    while (!kernel && device_bytes_.size() <= from.detail[i]) {
+      const std::int64_t bytes = batch.bytes[device_bytes_.size()];
+      device_bytes_.push_back(has_room(bytes_of_shape) ? t_.intern_bytes(bytes) : none);
+    }
+  }
+  if (!keep(lost_activities, bytes_of_activity)) {
+    return;
+  }
+  // May read on in the logs, and find no memory there: before the row is begun.
+  const std::uint32_t node =
+      from.node[i] != none ? node_of(batch.graph_nodes[from.node[i]].id, from.correlation[i]) : none;
+  to.begin.push_back(from.begin[i]);
+  to.end.push_back(from.end[i]);
+  to.correlation.push_back(from.correlation[i]);
+  to.name.push_back(device_names_[from.name[i]]);
+  to.node.push_back(node);
+  to.detail.push_back(from.detail[i] == none ? none
+                      : kernel               ? device_shapes_[from.detail[i]]
+                                             : device_bytes_[from.detail[i]]);
+  const std::uint16_t stream =
+      from.stream[i] < device_streams_.size() ? device_streams_[from.stream[i]] : other_streams;
+  streamless_ += stream == other_streams ? 1U : 0U;
+  to.stream.push_back(stream);
+  to.kind.push_back(from.kind[i]);
+}
+
+void store::take_over(const std::vector<device_span>& spans) noexcept {
   for (const device_span& s : spans) {
     const std::uint32_t pass = range_of(s.pass);
-    if (pass != none && keep(lost_details, sizeof(kept_span))) {
-      spans_.push_back({s.ticks, {s.begin, s.end, pass, t_.intern_stream(s.stream)}});
+    try {
+      if (pass != none && keep(lost_details, sizeof(kept_span))) {
+        spans_.push_back({s.ticks, {s.begin, s.end, pass, t_.intern_stream(s.stream)}});
+      }
+    } catch (...) {
+      starve();
+      ++over_memory_[lost_details];
     }
   }
 }
@@ -104,7 +133,7 @@ void store::resolve_aliases(std::vector<std::uint32_t>& correlations, std::size_
   }
 }
 
-void store::retire() {
+void store::retire() noexcept {
   resolve_aliases(device_activities_.correlation, unresolved_);
   const std::size_t before = aliases_.bytes();
   aliases_.retire();

@@ -7,6 +7,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -228,6 +229,19 @@ static void write_nonsense(void) {
   }
 }
 
+/* Of glibc, from 2.34 on. */
+extern int execveat(int, const char*, char* const[], char* const[], int) __attribute__((weak));
+extern char** environ;
+
+static void become_at(char* path) {
+  char* const arguments[] = {path, (char*)"passes", NULL};
+  if (execveat != NULL) {
+    execveat(AT_FDCWD, path, arguments, environ, 0);
+  } else {
+    execve(path, arguments, environ);
+  }
+}
+
 static void crash(void) {
   volatile int* volatile nowhere = NULL;
   *nowhere = 1;
@@ -408,6 +422,8 @@ int main(int argc, char** argv) {
       for (;;) {
         pause();
       }
+    } else if (strncmp(what, "raise-", 6) == 0) {
+      raise(atoi(what + 6));
     } else if (strcmp(what, "kill") == 0) {
       wait_for_snapshot();
       kill(getpid(), SIGKILL);
@@ -441,6 +457,8 @@ int main(int argc, char** argv) {
       quick_exit(8);
     } else if (strcmp(what, "exec") == 0) {
       execl(argv[0], argv[0], "passes", (char*)NULL);
+    } else if (strcmp(what, "exec-at") == 0) {
+      become_at(argv[0]);
     } else if (strcmp(what, "to-parent") == 0) { /* which passes it back */
       kill(getppid(), SIGTERM);
       for (;;) {

@@ -289,6 +289,20 @@ INSTANTIATE_TEST_SUITE_P(somehow, run_that_ends,
                                          ending{"handled", 9}, ending{"quick_exit", 8},
                                          ending{"to-parent", 128 + SIGTERM}, ending{"fork-quiet", 0}));
 
+// All others whose default is to end the process, the first and the last real-time one among them.
+class run_that_a_signal_ends : public run, public testing::WithParamInterface<int> {};
+
+TEST_P(run_that_a_signal_ends, loses_nothing) {
+  const outcome o = run_engine("raise-" + std::to_string(GetParam()), {"--snapshots", "0"});
+  EXPECT_EQ(o.code, 128 + GetParam());
+  EXPECT_EQ(calls_of(report()), two_passes);
+  EXPECT_THAT(o.err, Not(HasSubstr("missing")));
+}
+
+INSTANTIATE_TEST_SUITE_P(somehow, run_that_a_signal_ends,
+                         testing::Values(SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGPROF,
+                                         SIGVTALRM, SIGIO, SIGPWR, SIGSTKFLT, SIGRTMIN, SIGRTMAX));
+
 // Of two ends at once the second waits for the report that the first has asked for.
 class run_that_ends_twice : public run, public testing::WithParamInterface<const char*> {};
 
@@ -344,8 +358,10 @@ TEST_F(run, tells_what_a_killed_engine_may_have_done_after_its_last_snapshot) {
                            HasSubstr("ms before its end, is missing")));
 }
 
-TEST_F(run, reports_each_program_that_a_process_has_been) {
-  const outcome o = run_engine("exec");
+class run_that_becomes_another : public run, public testing::WithParamInterface<const char*> {};
+
+TEST_P(run_that_becomes_another, reports_each_program_that_a_process_has_been) {
+  const outcome o = run_engine(GetParam(), {"--snapshots", "0"});
   EXPECT_EQ(o.out, "the engine's output\n");
   const std::vector<varve::report> both = reports();
   ASSERT_THAT(both, SizeIs(2));
@@ -353,6 +369,8 @@ TEST_F(run, reports_each_program_that_a_process_has_been) {
   EXPECT_EQ(calls_of(both[1]), two_passes);
   EXPECT_EQ(both[0].source, both[1].source);  // one process
 }
+
+INSTANTIATE_TEST_SUITE_P(by, run_that_becomes_another, testing::Values("exec", "exec-at"));
 
 TEST_F(run, reports_a_forked_child_that_marks_ranges_apart) {
   EXPECT_EQ(run_engine("fork").code, 0);

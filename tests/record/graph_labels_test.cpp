@@ -106,6 +106,42 @@ TEST_F(node_labels, of_former_versions_are_forgotten_likewise_and_what_is_shown_
   EXPECT_EQ(label(10, 250), "third 0");
 }
 
+// Calls are numbered modulo 2^32: after 2^31 of them, and twice that, an update lies before all launches.
+TEST_F(node_labels, of_an_update_hold_however_many_calls_later) {
+  capture(1, "first");
+  capture(2, "second");
+  labels.begin_reading();
+  labels.copy(1, 10);
+  EXPECT_EQ(label(10, 999), "first 0");
+  labels.copy(2, 10, 1000);
+  const std::uint64_t second = labels.version(10, 1001);
+  EXPECT_NE(second, labels.version(10, 999));
+  labels.purge();
+  labels.purge();
+  for (const std::uint32_t calls : {0x7FFF'FFFFU, 0x8000'0001U, 0xFFFF'FFFFU}) {
+    EXPECT_EQ(labels.version(10, 1000 + calls), second);
+    EXPECT_EQ(label(10, 1000 + calls), "second 0");
+  }
+  // The next update is told from it.
+  labels.copy(1, 10, 1000 + 0x8000'0001U);
+  EXPECT_EQ(labels.version(10, 1000 + 0x8000'0000U), second);
+  EXPECT_EQ(label(10, 1000 + 0x8000'0002U), "first 0");
+}
+
+// What ran a version that is gone is not taken for the one before all updates.
+TEST_F(node_labels, of_a_forgotten_version_are_those_of_no_other) {
+  capture(1, "first");
+  capture(2, "second");
+  labels.begin_reading();
+  labels.copy(1, 10);
+  labels.copy(2, 10, 100);
+  labels.purge();
+  labels.copy(1, 10, 200);
+  labels.purge();  // the first version has gone
+  EXPECT_EQ(labels.version(10, 99), graph_labels::forgotten);
+  EXPECT_EQ(label(10, 99), "second 0?");
+}
+
 TEST_F(node_labels, are_bounded_between_purges) {
   capture(1, "first");
   capture(2, "second");

@@ -177,6 +177,57 @@ TEST_F(store_test, work_finds_the_outer_call_whether_it_comes_before_or_after_it
   EXPECT_THAT(copy(now()).activities.correlation, ElementsAre(10U, 20U, 20U, 10U));
 }
 
+// The table of a source, like a trace's, ends at 65534 streams, and 65534 stands for the others.
+TEST_F(store_test, work_on_more_streams_than_the_table_holds_goes_to_no_other_stream_and_is_counted) {
+  records.emplace(++current_epoch, now(), std::size_t{64} << 20U);
+  varve::trace batch = work_of({});
+  batch.strings.intern("gemm");
+  varve::activity a;
+  a.begin = static_cast<varve::time_ns>(now());
+  a.end = a.begin + 1;
+  a.name = 0;
+  for (std::uint32_t s = 0; s < 65'600; ++s) {
+    a.stream = batch.intern_stream({0, 0, s});
+    batch.add_activity(a);
+  }
+  a.stream = batch.intern_stream({1, 0, 0});
+  EXPECT_EQ(a.stream, 65534);
+  batch.add_activity(a);
+  records->take_over(batch);
+  const varve::trace t = copy(now());
+  ASSERT_EQ(t.activities.size(), 65'601U);
+  EXPECT_EQ(t.streams.size(), 65'534U);
+  for (std::size_t i = 0; i < 65'534; ++i) {
+    ASSERT_EQ(t.activities.stream[i], i);
+  }
+  for (std::size_t i = 65'534; i < t.activities.size(); ++i) {
+    ASSERT_EQ(t.activities.stream[i], 65534);
+  }
+  ASSERT_EQ(records->reasons().size(), 1U);
+  EXPECT_EQ(records->reasons()[0].count, 67U);  // 65,601 less 65,534
+}
+
+// 100 streams, their activities and a name are more than 20,000 bytes hold.
+TEST_F(store_test, streams_count_in_the_memory) {
+  records.emplace(++current_epoch, now(), std::size_t{20'000});
+  varve::trace batch = work_of({});
+  varve::activity a;
+  a.begin = static_cast<varve::time_ns>(now());
+  a.end = a.begin + 1;
+  a.name = batch.strings.intern("gemm");
+  for (std::uint32_t s = 0; s < 100; ++s) {
+    a.stream = batch.intern_stream({0, 0, s});
+    batch.add_activity(a);
+  }
+  records->take_over(batch);
+  const varve::trace t = copy(now());
+  // 288 bytes and thrice its text are the name's; then 192 a stream and 35 an activity.
+  const std::size_t fit = (20'000 - bytes_of_text - 3 * 4) / (bytes_of_stream + bytes_of_activity);
+  EXPECT_EQ(t.activities.size(), fit);
+  EXPECT_EQ(t.streams.size(), fit);
+  EXPECT_EQ(varve_test::lost(t, "activities not kept"), 100 - fit);
+}
+
 TEST_F(store_test, ids_of_inner_calls_give_their_memory_back) {
   nested_call(log(), 10, 11);
   records->drain(now());

@@ -32,6 +32,8 @@ STANDIN_EXPORT void use_clock(std::uint64_t (*nanoseconds)() noexcept);
 // ---- what an engine does ----
 using handle = void*;
 STANDIN_EXPORT handle create_context(int device = 0);  ///< and makes it this thread's; initialises CUDA
+/// The same at the address of one that is gone.
+STANDIN_EXPORT void create_context_again(handle context, int device = 0);
 STANDIN_EXPORT void destroy_context(handle context);
 STANDIN_EXPORT void set_current(handle context);  ///< of this thread
 STANDIN_EXPORT handle create_stream(bool blocking = true);

@@ -30,6 +30,7 @@ constexpr int relaxed_mode = 2;
 
 struct context {
   int device = 0;
+  std::uint64_t id = 0;
 };
 struct stream {
   handle in = nullptr;
@@ -50,7 +51,8 @@ struct fault {
 
 struct state {
   std::mutex mutex;
-  std::uintptr_t next = 0x1000;  // handles are never used again
+  std::uintptr_t next = 0x1000;  // handles are used again for contexts alone, and where that is asked for
+  std::uint64_t next_id = 1;
   std::uint64_t now = 1'000'000;
   std::map<handle, context> contexts;
   std::map<handle, stream> streams;
@@ -198,9 +200,16 @@ handle create_context(int device) {
   state& s = all();
   const std::lock_guard lock{s.mutex};
   const handle made = make_handle(s);
-  s.contexts[made].device = device;
+  s.contexts[made] = {device, s.next_id++};
   current.assign(1, made);
   return made;
+}
+
+void create_context_again(handle c, int device) {
+  state& s = all();
+  const std::lock_guard lock{s.mutex};
+  s.contexts[c] = {device, s.next_id++};
+  current.assign(1, c);
 }
 
 void destroy_context(handle c) {
@@ -392,6 +401,17 @@ STANDIN_EXPORT int cuCtxGetDevice(int* device) {
   }
   *device = found->second.device;
   return enter(s, "cuCtxGetDevice");
+}
+
+STANDIN_EXPORT int cuCtxGetId(handle c, unsigned long long* id) {
+  state& s = all();
+  const std::lock_guard lock{s.mutex};
+  const auto found = s.contexts.find(c != nullptr ? c : current_context());
+  if (found == s.contexts.end()) {
+    return invalid_context;
+  }
+  *id = found->second.id;
+  return enter(s, "cuCtxGetId");
 }
 
 STANDIN_EXPORT int cuCtxSynchronize() {

@@ -293,6 +293,68 @@ TEST_F(event_span_source, counts_passes_whose_context_is_gone) {
   EXPECT_EQ(lost(source, "error 201"), 1U);
 }
 
+// A context that is destroyed takes its events and streams along, and another one may get its address.
+TEST_F(event_span_source, takes_nothing_of_a_context_that_is_gone_for_another_at_its_address) {
+  event_limits limits = simulated();
+  limits.events = 2;  // so that those that are gone must not count
+  limits.contexts = 1;
+  event_spans source{limits};
+  source.start();
+  for (std::uint64_t p = 1; p <= 3; ++p) {
+    pass(source, p, 1'000);
+    advance(1'000);
+    source.poll();  // its events are in the pool, and an idle stream is there
+    destroy_context(context);
+    create_context_again(context, static_cast<int>(p % 2));
+    stream = create_stream();
+  }
+  EXPECT_THAT(spans(source), ElementsAre(when{1, 1'000'000, 1'001'000}, when{2, 1'001'000, 1'002'000},
+                                         when{3, 1'002'000, 1'003'000}));
+  EXPECT_EQ(handed_over[0].stream.device, 0U);
+  EXPECT_EQ(handed_over[1].stream.device, 1U);
+  source.stop();
+  EXPECT_THAT(source.losses(), IsEmpty());
+  EXPECT_EQ(events_alive(), 0U);
+}
+
+TEST_F(event_span_source, counts_passes_that_are_under_way_or_wait_where_their_context_is_another_now) {
+  event_spans source{simulated()};
+  source.start();
+  pass(source, 1, 1'000);
+  source.begin(2, stream);
+  destroy_context(context);
+  create_context_again(context);
+  source.end(2);
+  source.poll();
+  stream = create_stream();
+  pass(source, 3, 1'000);
+  advance(1'000);
+  source.stop();
+  EXPECT_THAT(spans(source), ElementsAre(when{3, 1'000'000, 1'001'000}));
+  EXPECT_EQ(lost(source, "error 709"), 2U);
+  EXPECT_EQ(events_alive(), 0U);
+}
+
+// Drivers before CUDA 12.0 do not tell contexts of one address apart: that one is gone is seen when it is
+// used.
+TEST_F(event_span_source, forgets_a_context_that_the_driver_says_is_gone) {
+  fail("cuCtxGetId", 1);
+  event_spans source{simulated()};
+  source.start();
+  pass(source, 1, 1'000);
+  create_context(1);
+  destroy_context(context);
+  source.poll();
+  create_context_again(context);
+  stream = create_stream();
+  pass(source, 2, 1'000);
+  advance(1'000);
+  source.stop();
+  EXPECT_THAT(spans(source), ElementsAre(when{2, 1'000'000, 1'001'000}));
+  EXPECT_EQ(lost(source, "error 201"), 1U);
+  EXPECT_EQ(events_alive(), 0U);
+}
+
 struct refusal {
   const char* function;
   std::size_t after;
