@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "compare/budget_rows.hpp"
+#include "compare/limit.hpp"
 #include "compare/nearest.hpp"
 #include "compare/noise.hpp"
 #include "formats/table/units.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace varve {
@@ -15,31 +15,6 @@ inline namespace v0 {
 
 namespace compare {
 namespace {
-
-/// One limit, as it is for one row.
-struct bound_value {
-  double limit = 0;
-  bool least = false;
-  maybe baseline;
-  double change = 0;   ///< that is allowed of the baseline
-  bool noisy = false;  ///< … which the noise sets, not the entry
-};
-
-/// actual ÷ limit or limit ÷ actual: beyond 1 is exceeded.
-double used_of(double actual, const bound_value& b) noexcept {
-  const double part = b.least ? b.limit : actual;
-  const double whole = b.least ? actual : b.limit;
-  if (part == whole) {
-    return 1;
-  }
-  return whole > 0 ? part / whole : part > 0 ? std::numeric_limits<double>::infinity() : 0;
-}
-
-bool is_exceeded(double actual, const bound_value& b) noexcept {
-  constexpr double rounding = 1e-12;  // of sums and products of limits that were given in decimals
-  const double slack = rounding * std::fabs(b.limit);
-  return b.least ? actual < b.limit - slack : actual > b.limit + slack;
-}
 
 /// Both texts, exact ones where short ones do not tell them apart.
 std::pair<std::string, std::string> told_apart(double a, double b, figure_unit unit) {

@@ -27,7 +27,8 @@ double rounded(double value, bool up) {
   const int exponent = static_cast<int>(std::floor(std::log10(value))) - 2;
   const double step = std::pow(10.0, std::abs(exponent));  // exact, unlike its inverse
   const double scaled = exponent < 0 ? value * step : value / step;
-  const double whole = up ? std::ceil(scaled) : std::floor(scaled);
+  const double noise = scaled * 1e-12;  // of the products: 750 · 1.1 is a little more than 825
+  const double whole = up ? std::ceil(scaled - noise) : std::floor(scaled + noise);
   return exponent < 0 ? whole / step : whole * step;
 }
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace varve {
 inline namespace v0 {
@@ -143,10 +145,9 @@ std::optional<figure> find_figure(budget_of of, std::string_view name) {
   return find(name, statistic::own);
 }
 
-figure_value read(const figure& f, const subject& s) {
-  if (std::string why = missing(f.of->on, s); !why.empty()) {
-    return unknown(std::move(why));
-  }
+namespace {
+
+figure_value read_recorded(const figure& f, const subject& s) {
   const definition& d = *f.of;
   if (d.value != nullptr) {
     return d.value(s);
@@ -159,6 +160,19 @@ figure_value read(const figure& f, const subject& s) {
     return read_sum(f, s);
   }
   return read_spread(f.which, d.gathered != nullptr ? d.gathered(s) : *d.spread(s));
+}
+
+}  // namespace
+
+figure_value read(const figure& f, const subject& s) {
+  if (std::string why = missing(f.of->on, s); !why.empty()) {
+    return unknown(std::move(why));
+  }
+  figure_value out = read_recorded(f, s);
+  if (out.value && !std::isfinite(*out.value)) {  // a report may come from a file with anything in it
+    return unknown("it is no number in the report");
+  }
+  return out;
 }
 
 const phase_row* phase_of(const report& r, const row& one) noexcept {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -180,6 +181,9 @@ TEST(figures, of_what_was_not_recorded_are_unknown) {
   EXPECT_EQ(figure_of(r, r.phases[0], "launches").why, "nothing but markers was recorded");
   EXPECT_EQ(figure_of(r, r.phases[0], "step.p95").value, 5100e3);
   EXPECT_FALSE(figure_of(r, "attributed").value);
+  r = small_report();
+  r.layers[2].per_call.mean = std::nan("");
+  EXPECT_EQ(figure_of(r, r.layers[2], "gpu_time").why, "it is no number in the report");
   r = small_report();
   r.phases[0].partition.unrecorded = 600'000;  // of a wall of 10 ms
   EXPECT_EQ(figure_of(r, r.phases[0], "gpu_time").why,
