@@ -147,7 +147,7 @@ int check_file(const check_arguments& asked) {
   const budget_result result = check(r, b, baseline ? &*baseline : nullptr);
   if (!asked.junit.empty()) {
     std::ostringstream xml;
-    write_junit(xml, result, "varve budget");
+    write_junit(xml, result, asked.budget);
     write_file(asked.junit, xml.str());
   }
   const std::string text =

@@ -133,7 +133,7 @@ TEST_F(budget_tool, takes_headroom_figures_and_layers) {
   EXPECT_EQ(o.code, 0) << o.err;
   // layer 1: the longer call has 60 % of 2.94 ms, 1.764; half more 2.646. 680 launches in 2 calls.
   EXPECT_THAT(o.out, AllOf(HasSubstr("\"layer\": \"layer 1\""), HasSubstr("\"at_most\": \"2.65 ms\""),
-                           HasSubstr("\"at_most\": 340"), Not(HasSubstr("attributed\""))));
+                           HasSubstr("\"at_most\": 340"), Not(HasSubstr("\"attributed\""))));
   EXPECT_EQ(run({"budget", report, "--layers", "nothing *"}).code, 2);
   const outcome figure = run({"budget", report, "--figures", "gpu_time.max,lunches"});
   EXPECT_EQ(figure.code, 2);
