@@ -71,8 +71,8 @@ class draft {
  private:
   using place = std::pair<std::string_view, std::string_view>;  ///< phase and model
 
-  [[nodiscard]] std::vector<std::string> figures_or(std::vector<std::string> usual) const {
-    return options_.figures.empty() ? std::move(usual) : options_.figures;
+  [[nodiscard]] std::vector<std::string> figures_or(const std::vector<std::string>& usual) const {
+    return options_.figures.empty() ? usual : options_.figures;
   }
 
   static budget_where at(budget_of of, const place& p, std::string pattern) {

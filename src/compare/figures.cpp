@@ -72,7 +72,7 @@ std::string missing(rests_on on, const subject& s) {
              s.phase->phase;
     }
   }
-  if (on == rests_on::work) {
+  if (on == rests_on::work && (s.one != nullptr || s.phase != nullptr)) {
     const measures& m = s.one != nullptr ? s.one->inclusive : s.phase->total;
     if (m.declared.empty()) {
       return "its work is not known";
