@@ -16,7 +16,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing_support::small_report;
-using testing_support::times;
 using varve::budget_of;
 using varve::figure_of;
 using varve::figure_shape;
