@@ -7,6 +7,7 @@
 #ifndef VARVE_IO_HPP
 #define VARVE_IO_HPP
 
+#include <varve/budget.hpp>
 #include <varve/device.hpp>
 #include <varve/model.hpp>
 #include <varve/report.hpp>
@@ -131,6 +132,18 @@ VARVE_API void write_json(std::ostream& out, const report& r);
 /// What read_ceilings() reads; what is unknown is left out.
 VARVE_API void write_json(std::ostream& out, const ceilings& device);
 [[nodiscard]] VARVE_API std::string to_json(const ceilings& device);
+
+/// Reads a budget as JSON (docs/budgets.md has the fields). Throws varve::error that names the field by its
+/// place ("entries[3].at_most") for one that is unknown, there twice or of a wrong type, for a figure that
+/// there is not, and for a limit whose unit is missing or wrong.
+[[nodiscard]] VARVE_API budget read_budget(const std::string& path);
+/// What read_budget() reads, equal in every field.
+VARVE_API void write_json(std::ostream& out, const budget& b);
+[[nodiscard]] VARVE_API std::string to_json(const budget& b);
+
+/// Writes what check() found as JUnit XML for CI systems: one suite of this name, a test case each entry,
+/// <failure> where a limit is exceeded, <error> where an entry could not be checked.
+VARVE_API void write_junit(std::ostream& out, const budget_result& result, const std::string& suite);
 
 }  // namespace v0
 }  // namespace varve

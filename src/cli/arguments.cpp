@@ -331,8 +331,8 @@ void add_common_options(CLI::App& app, report_arguments& out, const std::string&
              "colour; auto is on a terminal without $NO_COLOR:\n");
 }
 
-void add_table_options(CLI::App& app, report_arguments& out) {
-  add_view_options(app, out);
+/// How traces are analyzed.
+void add_analysis_options(CLI::App& app, report_arguments& out) {
   add_option(
       app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
       "how long the same passes take without profiling, such as 20ms\nor 1.5s: says what profiling adds",
@@ -341,18 +341,20 @@ void add_table_options(CLI::App& app, report_arguments& out) {
   app.add_flag(
       "--steady", out.analysis.steady,
       "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");
+  app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
+}
+
+void add_table_options(CLI::App& app, report_arguments& out) {
+  add_view_options(app, out);
+  add_analysis_options(app, out);
   app.add_flag("--group-by-shape", out.table.by_shape,
                "operators apart for each set of shapes of their inputs");
-  app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
   add_common_options(app, out, "; default by the names in the trace");
 }
 
-void add_options(CLI::App& app, report_arguments& out) {
+/// What else a trace needs to be read.
+void add_reading_options(CLI::App& app, report_arguments& out) {
   add_model_options(app, out.model);
-  app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
-      ->type_name("")
-      ->required();
-  add_table_options(app, out);
   app.add_option(
          "--captures", out.captures,
          "traces of graph captures, or folders of them, which lend their\nmodules to replayed kernels")
@@ -360,6 +362,14 @@ void add_options(CLI::App& app, report_arguments& out) {
   add_option(app, "--layers-count", out.layer_count, "N",
              "layers are inferred from repeated kernels of graphs only\nwhere there are N",
              "no number of layers from 0 to 100000", number_of<std::size_t>);
+}
+
+void add_options(CLI::App& app, report_arguments& out) {
+  app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
+      ->type_name("")
+      ->required();
+  add_table_options(app, out);
+  add_reading_options(app, out);
   app.add_flag("--json", out.json,
                "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");
   app.footer(std::string{terms} + "\n\n" + codes);
@@ -459,6 +469,74 @@ void add_options(CLI::App& app, calibrate_arguments& out) {
       "not be written");
 }
 
+/// The file that a budget is of, and how it is read.
+void add_measured_file(CLI::App& app, report_arguments& out, std::string& file) {
+  app.add_option("FILE", file, "a PyTorch profiler trace (JSON, also gzip) or a report from --json")
+      ->type_name("")
+      ->required();
+  add_analysis_options(app, out);
+  add_reading_options(app, out);
+  add_common_options(app, out, "; default by the names in the trace");
+}
+
+void add_options(CLI::App& app, check_arguments& out) {
+  app.add_option("--budget", out.budget, "what figures may be, as varve budget writes it (docs/budgets.md)")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--baseline", out.baseline, "a trace or report to compare with, for limits of change")
+      ->type_name("FILE");
+  app.add_option("--junit", out.junit, "also write the outcome to FILE as JUnit XML, for CI systems")
+      ->type_name("FILE");
+  add_measured_file(app, out.report, out.file);
+  app.footer(
+      "Exit codes:\n  0  every limit is kept\n  1  a limit is exceeded\n  2  it could not be checked: a "
+      "file, the "
+      "budget or the command line is wrong, a pattern fits no\n     row, or a figure can't be measured\n  3  "
+      "the "
+      "output could not be written");
+}
+
+/// "gpu_time.p95,launches"
+std::vector<std::string> figures_of(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in{text};
+  for (std::string name; std::getline(in, name, ',');) {
+    if (!unit_of(budget_of::phase, name) && !unit_of(budget_of::layer, name) &&
+        !unit_of(budget_of::report, name)) {
+      throw CLI::ValidationError("--figures",
+                                 "there is no figure \"" + name +
+                                     "\" of phases, layers or the whole run; docs/budgets.md lists "
+                                     "them");
+    }
+    out.push_back(name);
+  }
+  return out;
+}
+
+void add_options(CLI::App& app, budget_arguments& out) {
+  add_option(
+      app, "--headroom", out.draft.headroom, "PERCENT",
+      "by which times and ratios may be worse than in this run;\ndefault 10%. Counts that are the same "
+      "in each pass get none",
+      "no percentage from 0 to 100", share_of);
+  app.add_option_function<std::string>(
+         "--figures", [&out](const std::string& text) { out.draft.figures = figures_of(text); },
+         "these figures, with commas between them; default step.p50,\ngpu_time, launches and overhead_ratio "
+         "of "
+         "phases, gpu_time of\nlayers, attributed")
+      ->type_name("LIST");
+  app.add_option(
+         "--layers", out.draft.layers,
+         "layers whose path this fits, an entry each, such as\n'layer * / attention'; default those with 5 % "
+         "of their phase's GPU time,\nthose that differ in their numbers alone together")
+      ->type_name("PATTERN");
+  add_measured_file(app, out.report, out.file);
+  app.footer(
+      "Exit codes: 0 all is well, 1 the file could not be read or has nothing to limit, 2 the command line "
+      "is "
+      "wrong\nor --layers fits none, 3 the output could not be written");
+}
+
 }  // namespace
 
 arguments parse(int argc, const char* const* argv) {
@@ -498,6 +576,17 @@ arguments parse(int argc, const char* const* argv) {
   calibrate_arguments to_measure;
   add_options(calibrate, to_measure);
 
+  CLI::App& check =
+      *app.add_subcommand("check", "hold a run against a budget: for CI, whose exit code tells");
+  check.get_formatter()->column_width(28);
+  check_arguments to_check;
+  add_options(check, to_check);
+
+  CLI::App& budget = *app.add_subcommand("budget", "write a first budget from a run");
+  budget.get_formatter()->column_width(28);
+  budget_arguments to_draft;
+  add_options(budget, to_draft);
+
   arguments out;
   const char* const* end = argv + argc;
   if (argc > 1 && std::string_view{argv[1]} == "run") {  // what follows "--" is not ours to read
@@ -522,6 +611,10 @@ arguments parse(int argc, const char* const* argv) {
       out.devices = std::move(to_show);
     } else if (calibrate.parsed()) {
       out.calibrate = std::move(to_measure);
+    } else if (check.parsed()) {
+      out.check = std::move(to_check);
+    } else if (budget.parsed()) {
+      out.budget = std::move(to_draft);
     } else {
       out.code = usage;
       out.text = app.help();

@@ -3,6 +3,7 @@
 #ifndef VARVE_CLI_ARGUMENTS_HPP
 #define VARVE_CLI_ARGUMENTS_HPP
 
+#include <varve/budget.hpp>
 #include <varve/io.hpp>
 #include <varve/report.hpp>
 
@@ -72,6 +73,20 @@ struct calibrate_arguments {
   int threads = 0;                      ///< 0: all and one, of which the better counts
 };
 
+struct check_arguments {
+  report_arguments report;  ///< how files are read, without files
+  std::string file;
+  std::string budget;
+  std::string baseline;  ///< files, or empty
+  std::string junit;
+};
+
+struct budget_arguments {
+  report_arguments report;  ///< without files
+  std::string file;
+  budget_draft_options draft;
+};
+
 /// What the command line asks for: one of the commands, or an exit with this code after the text was shown.
 struct arguments {
   std::optional<report_arguments> report;
@@ -79,6 +94,8 @@ struct arguments {
   std::optional<predict_arguments> predict;
   std::optional<devices_arguments> devices;
   std::optional<calibrate_arguments> calibrate;
+  std::optional<check_arguments> check;
+  std::optional<budget_arguments> budget;
   int code = success;
   std::string text;  ///< help, version, or what is wrong with the command line
 };

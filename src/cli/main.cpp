@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/arguments.hpp"
+#include "cli/budget.hpp"
 #include "cli/calibrate.hpp"
+#include "cli/check.hpp"
 #include "cli/devices.hpp"
 #include "cli/output.hpp"
 #include "cli/predict.hpp"
@@ -29,6 +31,12 @@ int main(int argc, char** argv) {
     }
     if (asked.calibrate) {
       return run(*asked.calibrate);
+    }
+    if (asked.check) {
+      return run(*asked.check);
+    }
+    if (asked.budget) {
+      return run(*asked.budget);
     }
     if (asked.code == success) {
       write_standard_output(asked.text);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include <varve/budget.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compare/entries.hpp"
+#include "formats/small_report.hpp"
+
+namespace {
+
+using testing::HasSubstr;
+using testing_support::change;
+using testing_support::outcome_of;
+using testing_support::small_report;
+using varve::budget_entry;
+using varve::budget_of;
+using varve::budget_outcome;
+using varve::budget_status;
+using varve::report;
+
+TEST(a_relative_budget, allows_its_change_and_no_more) {
+  const report before = small_report();
+  report now = before;
+  now.phases[0].step.p50 = 5'145'000;  // 4.9 ms + 5 %
+  const budget_entry e = change(budget_of::phase, "", "step.p50", 0.05);
+  EXPECT_EQ(outcome_of(now, e, &before).status, budget_status::ok);
+  now.phases[0].step.p50 = 5'145'001;
+  const budget_outcome out = outcome_of(now, e, &before);
+  EXPECT_EQ(out.status, budget_status::exceeded);
+  EXPECT_EQ(out.baseline, 4'900'000);
+  EXPECT_THAT(out.message, HasSubstr("(4.90 ms before, +5.00 % allowed)"));
+  now.phases[0].step.p50 = 1'000'000;
+  EXPECT_EQ(outcome_of(now, e, &before).status, budget_status::ok) << "it may always fall";
+}
+
+TEST(a_relative_budget, with_a_minus_allows_to_fall) {
+  const report before = small_report();
+  report now = before;
+  now.phases[0].decode_tokens = 7;  // 700 tokens a second after 800: -12.5 %
+  EXPECT_EQ(outcome_of(now, change(budget_of::phase, "", "tokens_per_second", -0.13), &before).status,
+            budget_status::ok);
+  EXPECT_EQ(outcome_of(now, change(budget_of::phase, "", "tokens_per_second", -0.12), &before).status,
+            budget_status::exceeded);
+  now.phases[0].decode_tokens = 80;
+  EXPECT_EQ(outcome_of(now, change(budget_of::phase, "", "tokens_per_second", -0.01), &before).status,
+            budget_status::ok);
+}
+
+TEST(a_relative_budget, allows_single_runs_two_percent) {
+  const report before = small_report();
+  report now = before;
+  const budget_entry e = change(budget_of::layer, "layer 0", "gpu_time.p50", 0);
+  now.layers[1].per_call.p50 = before.layers[1].per_call.p50 * 102 / 100;
+  const budget_outcome kept = outcome_of(now, e, &before);
+  EXPECT_EQ(kept.status, budget_status::ok);
+  EXPECT_THAT(kept.message, HasSubstr("+2.00 % allowed by its noise"));
+  now.layers[1].per_call.p50 = before.layers[1].per_call.p50 * 103 / 100;
+  EXPECT_EQ(outcome_of(now, e, &before).status, budget_status::exceeded);
+}
+
+TEST(a_relative_budget, allows_counts_no_noise) {
+  const report before = small_report();
+  report now = before;
+  now.layers[1].inclusive.launches = 701;
+  EXPECT_EQ(outcome_of(now, change(budget_of::layer, "layer 0", "launches", 0), &before).status,
+            budget_status::exceeded);
+}
+
+TEST(a_relative_budget, allows_what_the_passes_own_spread_does) {
+  report before = small_report();
+  before.layers[1].per_pass = {80, 90, 100, 110, 120};
+  report now = before;
+  const budget_entry e = change(budget_of::layer, "layer 0", "gpu_time", 0.05);
+  // Median 100, deviations 20, 10, 0, 10, 20: their median is 10. Each run's standard error is
+  // 1.4826 · 10 ÷ 100 · 1.2533 ÷ √5 = 0.08310; two of the difference 2 · √2 · 0.08310 = 0.23504.
+  now.layers[1].per_call.mean = before.layers[1].per_call.mean * 1.235;
+  EXPECT_EQ(outcome_of(now, e, &before).status, budget_status::ok);
+  now.layers[1].per_call.mean = before.layers[1].per_call.mean * 1.236;
+  EXPECT_EQ(outcome_of(now, e, &before).status, budget_status::exceeded);
+  // An extreme moves as single passes do: 2 · √2 · 0.14826 = 0.41934.
+  const budget_entry p95 = change(budget_of::layer, "layer 0", "gpu_time.p95", 0.05);
+  now.layers[1].per_call.p95 = before.layers[1].per_call.p95 * 1419 / 1000;
+  EXPECT_EQ(outcome_of(now, p95, &before).status, budget_status::ok);
+  now.layers[1].per_call.p95 = before.layers[1].per_call.p95 * 1420 / 1000;
+  EXPECT_EQ(outcome_of(now, p95, &before).status, budget_status::exceeded);
+  // Four passes tell no spread.
+  before.layers[1].per_pass.pop_back();
+  now.layers[1].per_pass.pop_back();
+  now.layers[1].per_call.mean = before.layers[1].per_call.mean * 1.06;
+  EXPECT_EQ(outcome_of(now, e, &before).status, budget_status::exceeded);
+}
+
+TEST(a_relative_budget, needs_the_same_row_and_device) {
+  report before = small_report();
+  const report now = before;
+  const budget_entry e = change(budget_of::layer, "layer 1", "gpu_time", 0.05);
+  before.layers[4].path = "block 1";
+  EXPECT_THAT(outcome_of(now, e, &before).message, HasSubstr("the baseline has no such row"));
+  before = now;
+  before.devices[0].device.name = "GPU Y";
+  const budget_outcome other = outcome_of(now, e, &before);
+  EXPECT_EQ(other.status, budget_status::not_measurable);
+  EXPECT_THAT(other.message, HasSubstr("the baseline ran on another device (GPU Y, not GPU X)"));
+  before = now;
+  before.quality.activities = 0;
+  EXPECT_THAT(outcome_of(now, e, &before).message, HasSubstr("of the baseline: nothing but markers"));
+}
+
+}  // namespace
