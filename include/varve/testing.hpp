@@ -100,8 +100,8 @@ class least_attributed {
   explicit least_attributed(double share) : share_{share} {}
 
   bool MatchAndExplain(const report& r, ::testing::MatchResultListener* listener) const {
-    if (r.devices.empty()) {
-      *listener << "no device was recorded" << sources_text(r);
+    if (!is_recorded(r)) {
+      *listener << "nothing that ran on a device was recorded" << sources_text(r);
       return false;
     }
     const bool holds = r.quality.attributed >= share_;

@@ -76,10 +76,16 @@ inline std::string sources_text(const report& in) {
   return out;
 }
 
+/// Whether anything that ran on a device is in the report; a device is listed without, too.
+inline bool is_recorded(const report& in) {
+  return std::any_of(in.devices.begin(), in.devices.end(),
+                     [](const device_row& d) { return d.busy > 0 || !d.streams.empty(); });
+}
+
 /// A row by itself does not tell whether nothing ran or nothing could be recorded; neither passes a test.
 inline void refuse_unrecorded(subject& s) {
-  if (s.in != nullptr && s.in->devices.empty()) {
-    s.problem = "no device was recorded, so that nothing is known of it" + sources_text(*s.in);
+  if (s.in != nullptr && !is_recorded(*s.in)) {
+    s.problem = "nothing that ran on a device was recorded" + sources_text(*s.in);
   } else if (s.count() <= 0) {
     s.problem = "it was never called in a pass";
   } else if (const measures& m = s.all();
