@@ -73,6 +73,7 @@ varve::report report_of(const varve::trace_builder& built) {
   for (varve::phase_row& p : out.phases) {
     p.samples = {};
   }
+  out.findings.clear();
   return out;
 }
 
@@ -125,7 +126,7 @@ TEST_F(matchers, a_limit_is_not_below_itself) {
 
 TEST_F(matchers, take_rows_as_find_gives_them) {
   const varve::row* attention = report.find({"attention", {}, decode});
-  EXPECT_THAT(attention, varve::gpu_time_below(213us));
+  EXPECT_THAT(report.find({.label = "attention", .phase = decode}), varve::gpu_time_below(213us));
   EXPECT_THAT(*attention, varve::gpu_time_below(213us));
   EXPECT_EQ(failure_of(attention, varve::gpu_time_below(200us)),
             "Value of: value\n"
@@ -172,7 +173,8 @@ TEST_F(matchers, gpu_time_of_a_phase_is_of_its_passes) {
       "sampling 30 µs in all\n"
       "    next: see whether kernels changed (varve::same_kernels_as an earlier report), then profile the "
       "longest (ncu)");
-  report.phases.front().samples = {1, {}, {410'000, 422'000, 440'000}};
+  report.phases.front().samples.stride = 1;
+  report.phases.front().samples.gpu_time = {410'000, 422'000, 440'000};
   EXPECT_THAT(passes(), varve::gpu_time_below(423us));
   EXPECT_THAT(report.phases.front(), varve::gpu_time_below(423us));
   EXPECT_THAT(failure_of(&report.phases.front(), varve::gpu_time_below(400us)),
@@ -193,6 +195,16 @@ TEST_F(matchers, gpu_time_per_pass_takes_all_calls_together) {
   EXPECT_THAT(failure_of(mlp, varve::gpu_time_per_pass_below(300ns)),
               HasSubstr("GPU time 300 ns a pass (median of 3 passes, 100 ns to 400 ns, mean 266.667 ns): "
                         "0 ns (0 %) above the limit"));
+}
+
+TEST_F(matchers, tell_the_next_step_of_a_finding_on_the_layer) {
+  varve::finding slow;
+  slow.layer = static_cast<std::uint32_t>(layer("mlp").get() - report.layers.data());
+  slow.next_step = "ncu --kernel-name gemm";
+  report.findings = {slow};
+  EXPECT_THAT(failure_of(layer("mlp"), varve::gpu_time_below(1us)),
+              HasSubstr("\n    next: ncu --kernel-name gemm"));
+  EXPECT_THAT(failure_of(layer("attention"), varve::gpu_time_below(1us)), Not(HasSubstr("gemm")));
 }
 
 TEST_F(matchers, launches_are_counted_a_call) {

@@ -79,11 +79,20 @@ inline typical_time time_of_call(const row& r) {
                               : mean_over(r.inclusive.gpu_time, r.inclusive.calls, "call", "calls");
 }
 
+/// What a finding of the report says to do about the layer, or where to look.
 inline std::string next_for_time(const subject& s) {
-  return next_text(s.in == nullptr
-                       ? "print the report (std::cout << report), which shows its parts and kernels"
-                       : "see whether kernels changed (varve::same_kernels_as an earlier report), then "
-                         "profile the longest (ncu)");
+  if (s.in == nullptr) {
+    return next_text("print the report (std::cout << report), which shows its parts and kernels");
+  }
+  for (const finding& f : s.in->findings) {
+    if (s.layer != nullptr && f.layer < s.in->layers.size() && &s.in->layers[f.layer] == s.layer &&
+        !f.next_step.empty()) {
+      return next_text(name_text(f.next_step, 400));
+    }
+  }
+  return next_text(
+      "see whether kernels changed (varve::same_kernels_as an earlier report), then profile the longest "
+      "(ncu)");
 }
 
 struct gpu_time_limit {
