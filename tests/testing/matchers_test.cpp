@@ -309,6 +309,7 @@ TEST_F(matchers, kernels_are_compared_by_name_and_number) {
   EXPECT_THAT(report, varve::same_kernels_as(report));
   EXPECT_THAT(passes(), varve::same_kernels_as(report));
   EXPECT_THAT(layer("layer"), varve::same_kernels_as(report));
+  EXPECT_THAT(*layer("layer"), varve::same_kernels_as(report));  // by its own numbers alone
 
   varve::trace_builder built;  // one pass: gemm once, and another attention
   const auto pass = built.pass(decode, {0us, 100us});
@@ -364,6 +365,20 @@ TEST_F(matchers, a_report_matches_when_each_phase_that_serves_does) {
   EXPECT_THAT(warm, varve::launches_at_most(3));
   EXPECT_THAT(failure_of(warm, varve::launches_at_most(2)),
               HasSubstr("decode: 9 launches in 3 passes, 3 a pass\n"));
+}
+
+TEST_F(matchers, devices_and_batches_are_told_apart) {
+  varve::trace_builder built = three_passes();
+  built.kernel(0, "gather", {700us, 701us}, {710us, 720us}, {1, 4});
+  const varve::report two = built.analyze();
+  EXPECT_THAT(two, varve::same_kernels_as(two));
+  EXPECT_THAT(failure_of(two, varve::same_kernels_as(report)),
+              HasSubstr("    new: decode on device 1: gather, 1 a pass\n"));
+  varve::row row = judged_row(varve::bound::memory, 0.5, "");
+  row.batch = "decode 16";
+  const varve::report none;
+  EXPECT_THAT(failure_of(row, varve::same_kernels_as(none)),
+              HasSubstr("the other report has no decode: mlp 2 (decode 16)"));
 }
 
 TEST_F(matchers, what_was_not_recorded_does_not_pass) {

@@ -114,6 +114,18 @@ TEST(run_passes, runs_no_more_of_them_after_a_fatal_failure) {
   EXPECT_EXIT(std::_Exit(calls_until_a_fatal_failure()), testing::ExitedWithCode(1), "");
 }
 
+TEST(measured_passes, gpu_time_is_of_the_samples_of_a_kind_of_pass) {
+  varve::measured_passes run;
+  run.report.phases.resize(2);
+  run.report.phases[0].phase = "prefill";
+  run.report.phases[0].samples.gpu_time = {70};
+  run.report.phases[1].phase = "decode";
+  run.report.phases[1].samples.gpu_time = {30, 10, 20};
+  EXPECT_EQ(run.gpu_time(varve::decode).p50, 20);
+  EXPECT_EQ(run.gpu_time(varve::decode).count, 3);
+  EXPECT_EQ(run.gpu_time(varve::draft).count, 0);
+}
+
 TEST(statistics_of, are_those_of_the_times_in_any_order) {
   const varve::distribution d = varve::statistics_of({5, 1, 4, 2, 3});
   EXPECT_EQ(d.count, 5);

@@ -51,22 +51,19 @@ inline void add_kernels(const subject& s, kernel_table& to) {
   }
   for (const row& k : s.in->kernels) {
     if (same_phase(*s.phase, k) && k.inclusive.kernels > 0) {
-      kernel_count& count = to[s.name() + ": " + name_text(k.path, 300)];
-      count.kernels += k.inclusive.kernels;  // on several devices
-      count.over = s.count();
-      count.each = s.each();
+      to[s.name() + ": " + name_text(k.path, 300)] = {k.inclusive.kernels, s.count(), s.each()};
     }
   }
 }
 
-/// What of the base answers to `s`.
+/// What of the base answers to `s`; without its report where `s` comes without one.
 inline std::vector<subject> counterpart(const subject& s, const report& base) {
   std::vector<subject> out;
   if (s.layer != nullptr) {
     for (const row& r : base.layers) {
       if (r.path == s.layer->path && r.phase == s.layer->phase && r.model == s.layer->model &&
           r.device == s.layer->device && r.batch == s.layer->batch) {
-        out.push_back(judged({&base, &r, nullptr, {}}));
+        out.push_back(judged({s.in != nullptr ? &base : nullptr, &r, nullptr, {}}));
       }
     }
   } else {

@@ -60,7 +60,7 @@ struct pass_options {
   int passes = 20;  ///< passes that are measured
   /// Marks each pass, for an engine that has no phase of its own.
   std::optional<phase_kind> phase{};
-  session_options session{};
+  session_options session{};  ///< of both sessions: their collectors are started twice
   analyze_options analysis{};
 };
 

@@ -53,7 +53,13 @@ struct subject {
   }
   [[nodiscard]] const char* each() const noexcept { return layer != nullptr ? "a call" : "a pass"; }
   [[nodiscard]] std::string name() const {
-    return layer != nullptr ? layer_text(*layer) : phase_text(phase->phase, phase->model);
+    std::string out = layer != nullptr ? layer_text(*layer) : phase_text(phase->phase, phase->model);
+    const std::string& batch = layer != nullptr ? layer->batch : phase->batch;
+    const std::uint32_t device = layer != nullptr ? layer->device : phase->device;
+    if (!batch.empty()) {
+      out += " (" + name_text(batch) + ')';
+    }
+    return device != 0 ? out + " on device " + std::to_string(device) : out;
   }
 };
 
