@@ -18,6 +18,8 @@ function(varve_install_component target component)
 endfunction()
 
 varve_install_component(varve varve)
+varve_install_component(varve_testing varve_testing)
+varve_install_component(varve_benchmark varve_benchmark)
 if(VARVE_IO)
   set_target_properties(varve_io PROPERTIES INSTALL_RPATH $ORIGIN)
   varve_install_component(varve_io varve_io)

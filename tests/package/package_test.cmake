@@ -4,6 +4,7 @@
 # One test of the package, run by ctest as `cmake -D… -P`:
 #   CASE    installed  the build tree VARVE_BUILD is installed, moved, found and used
 #           pkgconfig  as above, through pkg-config
+#           regression_test, benchmark  as above, found and used by that example alone
 #           embedded   part of another project's build, static, installed from there, found and used
 #   VARVE_SOURCE VARVE_BUILD WORK CC CXX IO TOOL
 
@@ -96,6 +97,18 @@ elseif(CASE STREQUAL "pkgconfig")
   run(${CC} -std=c17 ${VARVE_SOURCE}/tests/package/consumer/engine_c.c ${flags} -Wl,-rpath,${libdir} -o engine_c)
   run(${WORK}/engine_c)
   expect_in_output("attention")
+elseif(CASE MATCHES "^(regression_test|benchmark)$")
+  install(${VARVE_BUILD})
+  run(${CMAKE_COMMAND} -S ${VARVE_SOURCE}/examples/${CASE} -B ${WORK}/example ${settings}
+      -DCMAKE_PREFIX_PATH=${WORK}/prefix "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Werror")
+  run(${CMAKE_COMMAND} --build ${WORK}/example --parallel 2)
+  if(CASE STREQUAL "benchmark")
+    run(${WORK}/example/engine_benchmark --benchmark_min_time=0.001)
+    expect_in_output("manual_time.*FLOP/s=.*gpu_time=.*launches=1 ")
+  else()
+    run(ctest --test-dir ${WORK}/example --output-on-failure)
+    expect_in_output("100% tests passed, 0 tests failed out of 6")
+  endif()
 elseif(CASE STREQUAL "embedded")
   set(inside -DVARVE_SOURCE=${VARVE_SOURCE} -DVARVE_IO=OFF)
   configure(added ${inside})
