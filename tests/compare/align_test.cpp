@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include <varve/compare.hpp>
