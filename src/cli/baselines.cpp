@@ -36,7 +36,8 @@ template <class Keeps>
 std::vector<std::string> names_in(const std::string& folder, std::size_t most, Keeps keeps) {
   std::vector<std::string> out;
   std::error_code wrong;
-  for (fs::directory_iterator at{folder, wrong}, end; !wrong && at != end && out.size() < most; at.increment(wrong)) {
+  for (fs::directory_iterator at{folder, wrong}, end; !wrong && at != end && out.size() < most;
+       at.increment(wrong)) {
     if (keeps(*at)) {
       out.push_back(at->path().filename().string());
     }

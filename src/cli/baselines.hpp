@@ -20,7 +20,8 @@ bool is_baseline_name(std::string_view name) noexcept;
 /// Throws varve::error where neither variable is an absolute path.
 std::string baselines_folder(const std::string& given);
 
-/// The folder of a baseline's runs. Throws varve::error where there is none of this name, and lists the others.
+/// The folder of a baseline's runs. Throws varve::error where there is none of this name, and lists the
+/// others.
 std::string baseline_named(const std::string& name, const std::string& folder);
 
 /// The files of a run, or of all runs in a folder: those that end in .json or .json.gz, by name. Throws

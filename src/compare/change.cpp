@@ -327,8 +327,9 @@ const std::vector<std::uint32_t>& resampler::indices(std::size_t passes, int sid
 double inflation_of(const std::vector<double>& values) {
   constexpr std::size_t fewest = 8;
   const std::size_t n = values.size();
+  double most = 1 + 4 / static_cast<double>(n);  // what few passes cannot show
   if (n < fewest) {
-    return 1;
+    return most;
   }
   const double centre = median_of(values);
   std::vector<double> off(n);
@@ -340,7 +341,6 @@ double inflation_of(const std::vector<double>& values) {
     off[i] = limit > 0 ? std::clamp(values[i] - centre, -limit, limit) : values[i] - centre;
   }
   const double single = variance_of(off) / static_cast<double>(n);
-  double most = 1;
   const auto try_blocks = [&](std::size_t length) {
     std::vector<double> means;
     for (std::size_t at = 0; at + length <= n; at += length) {
@@ -362,12 +362,15 @@ double inflation_of(const std::vector<double>& values) {
       return;
     }
     const double raw = products / squares;
-    const double correlation = std::clamp(raw + (1 + 3 * raw) / blocks, 0.0, 1 - 1 / blocks);
+    // Less its bias (Kendall, 1954), and half of its standard error on the safe side.
+    const double unbiased =
+        raw + (1 + 3 * raw) / blocks + 0.5 * std::sqrt(std::max(0.0, 1 - raw * raw) / blocks);
+    const double correlation = std::clamp(unbiased, 0.0, 1 - 1 / blocks);
     const double variance = squares / (blocks - 1) / blocks * (1 + correlation) / (1 - correlation);
     most = std::max(most, variance / single);
   };
   if (!(single > 0)) {
-    return 1;
+    return most;
   }
   try_blocks(1);
   if (n >= 2 * fewest) {

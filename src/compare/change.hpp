@@ -45,7 +45,8 @@ class resampler {
 [[nodiscard]] time_change change_of(const side_times& base, const side_times& fresh,
                                     const compare_options& options, resampler& draws);
 
-/// Variance of the mean of `values` over that of as many independent ones, 1 at least; 1 of fewer than 8.
+/// Variance of the mean of `values` over that of as many independent ones, 1 + 4 ÷ count at least, which is
+/// what is taken for fewer than 8.
 [[nodiscard]] double inflation_of(const std::vector<double>& values);
 
 /// Sets q of all changes that have an interval (Benjamini and Hochberg, 1995), and then all verdicts.

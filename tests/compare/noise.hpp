@@ -64,7 +64,7 @@ class noise_source {
           off = state;
           break;
         case noise::drift_below_noise:
-          state = 0.95 * state + 0.3 * normal();
+          state = 0.9 * state + 0.22 * normal();
           off = normal() + state;
           break;
       }
