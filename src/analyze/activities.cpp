@@ -139,7 +139,7 @@ attribution::place attribution::place_replayed(std::uint32_t i, std::uint32_t c,
   if (path == whole_pass) {
     return {};
   }
-  if (c != last_replay_call_ || path != last_replay_path_) {
+  if (c != last_replay_call_ || c == none || path != last_replay_path_) {
     last_replay_.pass = range != none ? structure_.ranges[range].pass : structure_.default_pass();
     last_replay_.slot = rows_.replay_slot(c, range, path, d);
     last_replay_call_ = c;

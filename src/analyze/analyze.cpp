@@ -10,6 +10,7 @@
 #include "analyze/host.hpp"
 #include "analyze/known_work.hpp"
 #include "analyze/operators.hpp"
+#include "analyze/pass_times.hpp"
 #include "analyze/repair.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
@@ -131,20 +132,24 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   }
   place_phases(marks, devices, rows);
   const auto walls = read_walls(marks, devices, activities.devices.size());
-  const sweep_result sweep = sweep_devices(t, marks, walls, calls, activities, devices, spans, rows);
+  pass_times passes{t, marks, devices, rows, options.most_samples};
+  const sweep_result sweep = sweep_devices(t, marks, walls, calls, activities, devices, spans, rows, passes);
   for (std::uint32_t k = 0; k < rows.kernels.size(); ++k) {
     rows.flush_shape(k);
   }
   out.collectives = count_collectives(t, marks, activities, sweep, rows);
   const std::vector<std::uint32_t> graph_rows =
       count_host(t, marks, calls, activities, devices, rows, quality);
+  passes.settle(activities.size != 0);
   quality.attributed = attributed_share(rows, activities.in_no_layer);
 
   const std::vector<kernel_work> works = find_kernel_work(t, marks, activities, sweep.kernel, rows);
-  const results from{t, marks, calls, activities, rows, devices, walls, sweep, spans, graph_rows, works};
+  const results from{t,     marks, calls, activities, rows,       devices,
+                     walls, sweep, spans, passes,     graph_rows, works};
   const tree_order order = order_rows(marks, rows);
   samples values{from, order};
   add_layers(from, order, values, out);
+  add_main_kernels(from, order, out);
   add_labels(from, order, values, out);
   add_kernels(from, values, out);
   values.deliver();

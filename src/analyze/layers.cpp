@@ -107,6 +107,8 @@ void layer_builder::add_row(std::uint32_t k, const layer_row& source) {
   r.kind = step.kind;
   r.index = step.index;
   r.depth = step.depth - 1;
+  const auto per_pass = from_.passes.of_row(order_.row[k]);
+  r.per_pass.assign(per_pass.begin(), per_pass.end());
   if (source.path != outside) {
     r.label = from_.source.strings[step.name];
     r.path = step_text(from_.source, step);
@@ -186,8 +188,19 @@ void layer_builder::fill_phases() {
       }
     });
   }
-  for (std::size_t g = 0; g < lengths.size(); ++g) {
-    to_.phases[target_[pass_position_[g]]].step = summarise(std::move(lengths[g]));
+  for (std::uint32_t g = 0; g < lengths.size(); ++g) {
+    const std::uint32_t k = pass_position_[g];
+    phase_row& phase = to_.phases[target_[k]];
+    phase.step = summarise(std::move(lengths[g]));
+    phase.samples.stride = from_.passes.stride(g);
+    for (const std::uint32_t p : from_.passes.passes(g)) {
+      phase.samples.step.push_back(s.passes[p].end - s.passes[p].begin);
+    }
+    phase.samples.gpu_time.resize(phase.samples.step.size());
+    if (from_.activities.size != 0) {
+      const auto times = from_.passes.of_row(order_.row[k]);
+      std::copy(times.begin(), times.end(), phase.samples.gpu_time.begin());
+    }
   }
 }
 

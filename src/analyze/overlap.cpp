@@ -19,6 +19,7 @@ void overlap_sweep::unite(const std::vector<running>& what) {
     for (std::uint32_t s = r.slot; s != none; s = rows_.slots[s].parent) {
       rows_.slot_times[s].joint.add(r.begin, r.end);
     }
+    passes_.add_joint(r.slot, r.begin, r.end);
     const layer_row& row = rows_.rows[leaf];
     for (std::uint32_t k = 0; k < row.label_count; ++k) {
       rows_.labels[rows_.label_lists[row.first_label + k]].joint.add(r.begin, r.end);

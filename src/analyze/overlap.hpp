@@ -6,6 +6,7 @@
 #ifndef VARVE_ANALYZE_OVERLAP_HPP
 #define VARVE_ANALYZE_OVERLAP_HPP
 
+#include "analyze/pass_times.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/wall.hpp"
 
@@ -64,7 +65,7 @@ class share_counter {
 
 class overlap_sweep {
  public:
-  explicit overlap_sweep(row_table& rows) : rows_{rows} {}
+  overlap_sweep(row_table& rows, pass_times& passes) : rows_{rows}, passes_{passes} {}
 
   /// `what` are activities in order of begin, that together leave no instant between the first's begin and
   /// the last end. Calls `emit(begin, end, instant)` for it, piece by piece.
@@ -108,6 +109,7 @@ class overlap_sweep {
   }
 
   row_table& rows_;
+  pass_times& passes_;
   share_counter layers_;
   share_counter kernels_;
   share_counter categories_;

@@ -6,6 +6,7 @@
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
 #include "analyze/known_work.hpp"
+#include "analyze/pass_times.hpp"
 #include "analyze/range_devices.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
@@ -30,6 +31,7 @@ struct results {
   const std::vector<pass_walls>& walls;  ///< by device
   const sweep_result& sweep;
   const spans_found& spans;
+  const pass_times& passes;
   const std::vector<std::uint32_t>& graph_rows;  ///< by graph launch: the layer that it was made in
   const std::vector<kernel_work>& kernel_works;  ///< by kernel row; empty where none is known
 };

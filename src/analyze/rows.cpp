@@ -158,11 +158,13 @@ void row_table::flush_shape(std::uint32_t kernel) {
   k.shape_run = 0;
 }
 
-std::uint32_t row_table::add_slot(std::uint32_t row, std::uint32_t parent, std::uint32_t range) {
+std::uint32_t row_table::add_slot(std::uint32_t row, std::uint32_t parent, std::uint32_t range,
+                                  std::uint32_t pass) {
   call_slot& s = slots.emplace_back();
   s.row = row;
   s.parent = parent;
   s.range = range;
+  s.next = pass;
   if (s.is_range()) {
     s.next = range_slots_[range];
     range_slots_[range] = static_cast<std::uint32_t>(slots.size() - 1);
@@ -215,7 +217,7 @@ std::uint32_t row_table::outside_slot(std::uint32_t pass, std::uint32_t device) 
     return known;
   }
   const std::uint32_t made = add_slot(row(outside, group(structure_.key_of(pass), device)), none,
-                                      pass != none ? none : call_slot::no_call);
+                                      pass != none ? none : call_slot::no_call, pass);
   outside_ids_[key] = made;
   return made;
 }
@@ -228,7 +230,9 @@ std::uint32_t row_table::replay_slot(std::uint32_t call, std::uint32_t launch_ra
     around = structure_.ranges[launch_range];
   }
   const std::uint32_t in_group = group(structure_.key_of(around.pass), device);
-  const auto replay_key = [&](std::uint32_t p) { return pair_key(call, row(p, in_group)); };
+  // Without its launch, what ran of a graph in one pass counts as one: calls are never so many.
+  const std::uint32_t replayed = call != none ? call : none - 1 - around.pass;
+  const auto replay_key = [&](std::uint32_t p) { return pair_key(replayed, row(p, in_group)); };
   const auto range_around_with = [&](std::uint32_t p) {
     std::uint32_t o = around.owner;
     while (o != none && trace_.ranges[o].kind != range_kind::phase) {
@@ -258,7 +262,8 @@ std::uint32_t row_table::replay_slot(std::uint32_t call, std::uint32_t launch_ra
   }
   while (count-- > 0) {
     const std::uint64_t key = replay_key(missing[count]);
-    slot = add_slot(row(missing[count], in_group), slot, call != none ? none : call_slot::no_call);
+    slot =
+        add_slot(row(missing[count], in_group), slot, call != none ? none : call_slot::no_call, around.pass);
     rows[slots[slot].row].replays += call != none ? 1 : 0;
     replay_ids_[key] = slot;
   }

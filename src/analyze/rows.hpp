@@ -154,7 +154,7 @@ struct label_row : flat_row {
 struct call_slot {
   std::uint32_t row = none;
   std::uint32_t parent = none;  ///< always smaller than its own index
-  std::uint32_t next = none;    ///< of the same range, on another device
+  std::uint32_t next = none;    ///< of the same range, on another device; of no range: its pass
   std::uint32_t range = none;   ///< none: a replay, or work in a pass alone; no_call: in no pass either
 
   static constexpr std::uint32_t no_call = none - 1;
@@ -211,6 +211,11 @@ class row_table {
   [[nodiscard]] std::uint32_t first_slot(std::uint32_t owner) const noexcept { return range_slots_[owner]; }
   /// The call that an owner range is on a device.
   std::uint32_t range_slot(std::uint32_t owner, std::uint32_t device);
+  /// The pass that a call was made in, or none.
+  [[nodiscard]] std::uint32_t pass_of(std::uint32_t slot) const noexcept {
+    const call_slot& s = slots[slot];
+    return s.is_range() ? structure_.ranges[s.range].pass : s.next;
+  }
   /// Work in no range of its pass: of the implicit pass, or of none.
   std::uint32_t outside_slot(std::uint32_t pass, std::uint32_t device);
   /// The replay of a path by a graph launch; the range around the launch where that has the same path.
@@ -255,7 +260,8 @@ class row_table {
   std::uint32_t category_of(std::uint32_t name);
   std::uint32_t category_id(std::string_view name);
   std::uint32_t known_range_slot(std::uint32_t owner, std::uint32_t device) const noexcept;
-  std::uint32_t add_slot(std::uint32_t row, std::uint32_t parent, std::uint32_t range);
+  std::uint32_t add_slot(std::uint32_t row, std::uint32_t parent, std::uint32_t range,
+                         std::uint32_t pass = none);
 
   const trace& trace_;
   structure& structure_;

@@ -31,8 +31,8 @@ time_ns& starved_part(starved_time& s, instant what) noexcept {
 class device_sweep {
  public:
   device_sweep(const trace& t, const structure& s, const pass_walls& walls, const call_index& calls,
-               const activity_table& activities, row_table& rows, const std::vector<interval>& missing,
-               std::size_t device, std::vector<std::uint32_t>& kernel)
+               const activity_table& activities, row_table& rows, pass_times& passes,
+               const std::vector<interval>& missing, std::size_t device, std::vector<std::uint32_t>& kernel)
       : trace_{t},
         structure_{s},
         walls_{walls},
@@ -43,7 +43,7 @@ class device_sweep {
         submissions_{t, activities, calls, device},
         gaps_{calls, missing},
         clock_{walls, s.keys.size()},
-        overlaps_{rows},
+        overlaps_{rows, passes},
         stream_end_(activities.streams.size(), -far),
         kernel_{kernel} {}
 
@@ -221,24 +221,25 @@ void device_sweep::tail(const std::vector<std::uint32_t>& passes_by_begin) {
 
 sweep_result sweep_devices(const trace& t, const structure& s, const std::vector<pass_walls>& walls,
                            const call_index& calls, const activity_table& activities,
-                           const range_devices& devices, const spans_found& spans, row_table& rows) {
+                           const range_devices& devices, const spans_found& spans, row_table& rows,
+                           pass_times& passes) {
   sweep_result result;
   result.parts.resize(rows.groups.size());
   result.kernel.resize(activities.size);
   rows.slot_times.resize(rows.slots.size());
-  std::vector<std::vector<std::uint32_t>> passes(activities.devices.size());  // by device
+  std::vector<std::vector<std::uint32_t>> passes_of(activities.devices.size());  // by device
   for (std::uint32_t p = 0; p < s.passes.size(); ++p) {
-    devices.each_of(s.passes[p], [&](std::uint32_t d) { passes[d].push_back(p); });
+    devices.each_of(s.passes[p], [&](std::uint32_t d) { passes_of[d].push_back(p); });
   }
   auto missing = missing_records(s, calls, activities, devices, rows);
   for (std::size_t d = 0; d < activities.devices.size(); ++d) {
-    std::vector<std::uint32_t>& passes_by_begin = passes[d];
+    std::vector<std::uint32_t>& passes_by_begin = passes_of[d];
     std::sort(passes_by_begin.begin(), passes_by_begin.end(), [&](std::uint32_t a, std::uint32_t b) {
       return s.passes[a].begin != s.passes[b].begin ? s.passes[a].begin < s.passes[b].begin : a < b;
     });
     missing[d].insert(missing[d].end(), spans.by_device[d].begin(), spans.by_device[d].end());
     unite(missing[d]);
-    device_sweep sweep{t, s, walls[d], calls, activities, rows, missing[d], d, result.kernel};
+    device_sweep sweep{t, s, walls[d], calls, activities, rows, passes, missing[d], d, result.kernel};
     result.devices.push_back(sweep.run(passes_by_begin));
     for (std::size_t g = 0; g < rows.groups.size(); ++g) {
       if (rows.groups[g].device == d) {

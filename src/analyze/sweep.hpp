@@ -9,6 +9,7 @@
 #include "analyze/activities.hpp"
 #include "analyze/calls.hpp"
 #include "analyze/event_spans.hpp"
+#include "analyze/pass_times.hpp"
 #include "analyze/range_devices.hpp"
 #include "analyze/rows.hpp"
 #include "analyze/wall.hpp"
@@ -37,7 +38,7 @@ struct sweep_result {
 [[nodiscard]] sweep_result sweep_devices(const trace& t, const structure& s,
                                          const std::vector<pass_walls>& walls, const call_index& calls,
                                          const activity_table& activities, const range_devices& devices,
-                                         const spans_found& spans, row_table& rows);
+                                         const spans_found& spans, row_table& rows, pass_times& passes);
 
 }  // namespace analysis
 }  // namespace v0

@@ -2,15 +2,19 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // What stands out in a report.
+#include "predict/ncu.hpp"
 #include "predict/peers.hpp"
 #include "predict/robust.hpp"
+#include "predict/warm_up.hpp"
 
 #include "formats/table/units.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -25,8 +29,7 @@ using table::number;
 using table::percent;
 
 constexpr std::size_t most_of_a_kind = 10;  ///< told one by one; the rest is counted
-constexpr std::size_t slowest_layers = 3;
-constexpr double score_limit = 3.5;        ///< Iglewicz and Hoaglin, 1993
+constexpr std::size_t slowest_rows = 3;
 constexpr double least_difference = 0.05;  ///< of the median: less is no news, however sure
 constexpr double least_drift = 0.1;        ///< of the median, from first to last
 constexpr double trend_limit = 3;          ///< standard deviations
@@ -41,11 +44,13 @@ std::string where(const row& layer) {
 
 class finder {
  public:
-  explicit finder(const report& r) : r_{r} {}
+  explicit finder(const report& r) : r_{r}, profiled_(r.layers.size(), none) { find_profiled(); }
 
   std::vector<finding> find() {
     overheads();
+    predict::find_warm_ups(r_, found_);
     slowest();
+    slowest_kernels();
     const std::vector<peers> groups = predict::find_peers(r_);
     outliers(groups);
     for (const peers& group : groups) {
@@ -55,23 +60,51 @@ class finder {
   }
 
  private:
+  void find_profiled();
   void overheads();
   void slowest();
+  void slowest_kernels();
   void outliers(const std::vector<peers>& groups);
   void drift(const peers& group);
   void add(finding::kind what, std::uint32_t layer, double value, double threshold, std::string text) {
-    found_.push_back({what,
-                      layer == none ? none : predict::phase_of(r_, r_.layers[layer]),
-                      layer,
-                      value,
-                      threshold,
-                      std::move(text),
-                      {}});
+    found_.push_back({what, layer == none ? none : predict::phase_of(r_, r_.layers[layer]), layer, value,
+                      threshold, std::move(text), layer == none ? std::string{} : command_of(layer)});
   }
+  /// What profiles the kernel that a layer spends most of its time in.
+  [[nodiscard]] std::string command_of(std::uint32_t layer) const;
 
   const report& r_;
+  std::vector<std::uint32_t> profiled_;  // by layer: of it and those below the one with most time of its own
   std::vector<finding> found_;
 };
+
+void finder::find_profiled() {
+  const auto time = [&](std::uint32_t i) { return r_.layers[i].exclusive.gpu_time; };
+  for (auto i = static_cast<std::uint32_t>(r_.layers.size()); i-- > 0;) {
+    std::uint32_t& best = profiled_[i];
+    if (!r_.layers[i].main_kernel.empty() && (best == none || time(i) >= time(best))) {
+      best = i;
+    }
+    const std::uint32_t parent = r_.layers[i].parent;
+    if (best != none && parent < i && (profiled_[parent] == none || time(best) >= time(profiled_[parent]))) {
+      profiled_[parent] = best;
+    }
+  }
+}
+
+// Inside of a graph no marker is open. Only varve's own markers are in its domain.
+std::string finder::command_of(std::uint32_t layer) const {
+  if (profiled_[layer] == none) {
+    return {};
+  }
+  const measures& m = r_.layers[layer].inclusive;
+  const std::vector<collector_status>& sources = r_.quality.collectors;
+  const bool marked = m.launches > 0 && m.graph_launches == 0 &&
+                      std::any_of(sources.begin(), sources.end(),
+                                  [](const collector_status& c) { return c.name == "markers"; });
+  return predict::profile_command(r_.layers[profiled_[layer]].main_kernel,
+                                  marked ? std::string_view{r_.layers[layer].label} : std::string_view{});
+}
 
 void finder::overheads() {
   for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
@@ -108,12 +141,41 @@ void finder::slowest() {
     const time_ns whole = r_.phases[p].total.gpu_time;
     std::vector<std::uint32_t>& here = rows[p];
     std::stable_sort(here.begin(), here.end(), [&](auto a, auto b) { return time(a) > time(b); });
-    here.resize(std::min(here.size(), slowest_layers));
+    here.resize(std::min(here.size(), slowest_rows));
     for (const std::uint32_t i : here) {
       const double share = static_cast<double>(time(i)) / static_cast<double>(whole);
       add(finding::kind::slowest, i, share, 0,
           where(r_.layers[i]) + " takes " + duration(time(i)) + " itself, " + percent(share, 1) +
               " % of its phase's GPU time");
+    }
+  }
+}
+
+void finder::slowest_kernels() {
+  const auto key = [](const auto& r) { return std::tie(r.phase, r.model, r.device, r.batch); };
+  std::map<decltype(key(r_.phases[0])), std::vector<const row*>> kernels;
+  for (const phase_row& p : r_.phases) {
+    kernels[key(p)];
+  }
+  for (const row& k : r_.kernels) {
+    const auto found = kernels.find(key(k));
+    if (found != kernels.end() && k.inclusive.kernels > 0 && k.inclusive.gpu_time > 0) {
+      found->second.push_back(&k);
+    }
+  }
+  for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
+    std::vector<const row*> here = std::move(kernels.at(key(r_.phases[p])));
+    std::stable_sort(here.begin(), here.end(), [](const row* a, const row* b) {
+      return a->inclusive.gpu_time > b->inclusive.gpu_time;
+    });
+    here.resize(std::min(here.size(), slowest_rows));
+    for (const row* const k : here) {
+      const auto time = static_cast<double>(k->inclusive.gpu_time);
+      const auto whole = static_cast<double>(r_.phases[p].total.gpu_time);
+      found_.push_back({finding::kind::slowest, p, none, whole > 0 ? time / whole : 0, 0,
+                        "kernel " + k->path + " in " + k->phase + " takes " + duration(time) + ", " +
+                            percent(time, whole) + " % of its phase's GPU time",
+                        predict::profile_command(k->path, {})});
     }
   }
 }
@@ -134,7 +196,7 @@ void finder::outliers(const std::vector<peers>& groups) {
     const double deviation = predict::median_deviation(times, middle);
     for (std::size_t i = 0; i < times.size(); ++i) {
       const double score = predict::robust_score(times[i], middle, deviation);
-      if (score > score_limit && std::abs(times[i] - middle) > least_difference * middle) {
+      if (score > predict::score_limit && std::abs(times[i] - middle) > least_difference * middle) {
         all.push_back({group.rows[i], times[i] - middle, score, middle, times.size() - 1});
         excess[group.rows[i]] = times[i] - middle;
       }
@@ -155,14 +217,16 @@ void finder::outliers(const std::vector<peers>& groups) {
                    [&](const outlier& a, const outlier& b) { return cost(a) > cost(b); });
   for (std::size_t i = 0; i < std::min(all.size(), most_of_a_kind); ++i) {
     const outlier& o = all[i];
-    add(finding::kind::stands_out, o.row, o.score, score_limit,
+    add(finding::kind::stands_out, o.row, o.score, predict::score_limit,
         where(r_.layers[o.row]) + " takes " + duration(o.median + o.excess) + " a call against " +
             duration(o.median) + " of its " + std::to_string(o.others) + " peers: " +
-            (std::isinf(o.score) ? "they are all alike"
-                                 : number(o.score) + " robust deviations, beyond " + number(score_limit)));
+            (std::isinf(o.score)
+                 ? "they are all alike"
+                 : number(o.score) + " robust deviations, beyond " + number(predict::score_limit)));
   }
   if (all.size() > most_of_a_kind) {
-    add(finding::kind::stands_out, none, static_cast<double>(all.size() - most_of_a_kind), score_limit,
+    add(finding::kind::stands_out, none, static_cast<double>(all.size() - most_of_a_kind),
+        predict::score_limit,
         "and " + table::counted(static_cast<std::int64_t>(all.size() - most_of_a_kind), "layer") +
             " more that stand out less");
   }

@@ -34,7 +34,8 @@ double robust_score(double value, double centre, double median_deviation) noexce
   if (away == 0) {
     return 0;
   }
-  return median_deviation > 0 ? away / (1.4826 * median_deviation) : std::numeric_limits<double>::infinity();
+  return median_deviation > 0 ? away / (deviations_in_median * median_deviation)
+                              : std::numeric_limits<double>::infinity();
 }
 
 trend find_trend(const std::vector<double>& places, const std::vector<double>& values) {

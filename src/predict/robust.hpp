@@ -11,15 +11,18 @@ namespace varve {
 inline namespace v0 {
 namespace predict {
 
+inline constexpr double score_limit = 3.5;  ///< robust deviations that stand out (Iglewicz and Hoaglin, 1993)
+/// Standard deviations of a normal distribution in its median deviation (Rousseeuw and Croux, 1993).
+inline constexpr double deviations_in_median = 1.4826;
+
 /// Mean of the two middle ones of an even number of values; 0 of none.
 [[nodiscard]] double median(std::vector<double> values);
 
 /// Median of |value − centre|.
 [[nodiscard]] double median_deviation(const std::vector<double>& values, double centre);
 
-/// |value − centre| in standard deviations of a normal distribution with this median deviation, 1.4826 of
-/// which are one (Rousseeuw and Croux, 1993). Infinite where the deviation is 0 and the value is not the
-/// centre.
+/// |value − centre| in standard deviations of a normal distribution with this median deviation. Infinite
+/// where that is 0 and the value is not the centre.
 [[nodiscard]] double robust_score(double value, double centre, double median_deviation) noexcept;
 
 struct trend {

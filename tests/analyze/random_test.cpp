@@ -98,6 +98,46 @@ TEST(random, every_instant_counts_as_the_definitions_say) {
   }
 }
 
+TEST(random, single_passes_are_as_the_definitions_say) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const random_trace b{seed};
+    varve::analyze_options options;
+    options.most_samples = 1 + seed % 4;
+    const varve::report r = b.analyze(options);
+    if (r.quality.implicit_pass) {
+      continue;
+    }
+    const varve::trace simple = joined(b.t);
+    const reference expected{simple, horizon};
+    for (const varve::phase_row& phase : r.phases) {
+      SCOPED_TRACE(phase.phase);
+      const std::vector<std::uint32_t> passes = expected.passes_of(phase.phase, phase.device);
+      const std::size_t stride = (passes.size() + options.most_samples - 1) / options.most_samples;
+      const auto times_of = [&](const std::string& path) {
+        std::vector<time_ns> out;
+        for (std::size_t p = 0; p < passes.size(); p += stride) {
+          const auto found = expected.in_pass.find({passes[p], path, phase.device});
+          out.push_back(found != expected.in_pass.end() ? found->second : 0);
+        }
+        return out;
+      };
+      std::vector<time_ns> steps;
+      for (std::size_t p = 0; p < passes.size(); p += stride) {
+        steps.push_back(expected.length_of(passes[p]));
+      }
+      EXPECT_EQ(phase.samples.stride, static_cast<std::int64_t>(stride));
+      EXPECT_EQ(phase.samples.step, steps);
+      EXPECT_EQ(phase.samples.gpu_time, times_of("*"));
+      for (const varve::row& row : r.layers) {
+        if (row.phase == phase.phase && row.device == phase.device) {
+          EXPECT_EQ(row.per_pass, times_of(row.path)) << row.path;
+        }
+      }
+    }
+  }
+}
+
 TEST(random, sums_agree) {
   for (std::uint64_t seed = 1000; seed < 1400; ++seed) {
     SCOPED_TRACE(seed);
@@ -206,6 +246,8 @@ void expect_equal(const std::vector<varve::row>& a, const std::vector<varve::row
     EXPECT_TRUE(operator_equal(a[k].per_call, b[k].per_call));
     EXPECT_TRUE(operator_equal(a[k].launch_latency, b[k].launch_latency));
     EXPECT_TRUE(operator_equal(a[k].queue_delay, b[k].queue_delay));
+    EXPECT_EQ(a[k].per_pass, b[k].per_pass);
+    EXPECT_EQ(a[k].main_kernel, b[k].main_kernel);
   }
 }
 

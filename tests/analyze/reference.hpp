@@ -48,9 +48,26 @@ class reference {
   std::set<std::uint32_t> devices;
   std::map<row_key, reference_row> rows;
   std::map<row_key, reference_row> labels;  // by name instead of path
+  std::map<std::tuple<std::uint32_t, std::string, std::uint32_t>, time_ns>
+      in_pass;  // by pass, path ("*": all in it), device
   std::map<phase_key, std::map<std::string, time_ns>> walls;
   std::map<std::uint32_t, std::map<std::string, time_ns>>
       whole;  // from the first pass to the last, by device
+
+  // In order of begin.
+  std::vector<std::uint32_t> passes_of(const std::string& phase, std::uint32_t device) const {
+    std::vector<std::uint32_t> out;
+    for (const auto& [pass, end] : pass_end_) {
+      if (name_of(pass) == phase && places_.at(pass).count(device) != 0) {
+        out.push_back(pass);
+      }
+    }
+    std::stable_sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return t_.ranges[a].begin < t_.ranges[b].begin;
+    });
+    return out;
+  }
+  time_ns length_of(std::uint32_t pass) const { return pass_end_.at(pass) - t_.ranges[pass].begin; }
 
  private:
   struct work {
@@ -58,6 +75,7 @@ class reference {
     std::uint32_t device;
     time_ns begin, end;  // effective
     std::uint32_t call;
+    std::uint32_t pass;
     std::string phase, path;
   };
 
@@ -122,6 +140,7 @@ class reference {
       }
       const std::uint32_t range = w.call != none ? t_.calls.range[w.call] : none;
       const std::uint32_t pass = pass_of(range);
+      w.pass = pass;
       w.phase = pass != none ? name_of(pass) : std::string{};
       w.path = path_of(range);
       if (pass != none) {
@@ -288,16 +307,24 @@ class reference {
   void instant(time_ns now, std::uint32_t device) {
     std::set<row_key> active;
     std::set<std::string> kinds;
+    std::set<std::pair<std::uint32_t, std::string>> ran;
     for (const work& w : works_) {
       if (w.device != device || w.begin > now || w.end <= now) {
         continue;
       }
       active.insert({w.phase, w.path, device});
+      ran.insert({{w.pass, "*"}, {w.pass, w.path}});
+      for (std::size_t cut = 0; (cut = w.path.find(" / ", cut)) != std::string::npos; ++cut) {
+        ran.insert({w.pass, w.path.substr(0, cut)});
+      }
       const varve::activity_kind kind = t_.activities.kind[w.record];
       const std::string name{t_.strings[t_.activities.name[w.record]]};
       kinds.insert(kind == varve::activity_kind::copy || kind == varve::activity_kind::set ? "copy"
                    : name.find("nccl") != std::string::npos                                ? "communication"
                                                                                            : "compute");
+    }
+    for (const auto& [pass, path] : ran) {
+      ++in_pass[{pass, path, device}];
     }
     std::string state;
     if (!active.empty()) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -52,6 +53,65 @@ TEST(findings, slowest_layers_are_told_with_their_own_share) {
             "layer 0 / attention in decode takes 600 ns itself, 60.0 % of its phase's GPU time");
   EXPECT_EQ(found[1].layer, 2U);
   EXPECT_EQ(found[2].layer, 0U);
+}
+
+TEST(findings, slowest_kernels_are_told_by_phase_with_what_profiles_them) {
+  varve::report r = decode(1, 1000, 0);
+  r.phases.emplace_back().phase = "prefill";
+  for (const auto& [name, time] : {std::pair{"void gemm<4>(int)", 100},
+                                   {"norm", 600},
+                                   {"Memcpy HtoD", 900},
+                                   {"rope", 50},
+                                   {"add", 20}}) {
+    varve::row& k = r.kernels.emplace_back();
+    k.path = name;
+    k.phase = "decode";
+    k.inclusive.gpu_time = time;
+    k.inclusive.kernels = time == 900 ? 0 : 1;  // a copy is no kernel
+  }
+  const auto found = of_kind(r, finding::kind::slowest);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].phase, 0U);
+  EXPECT_EQ(found[0].layer, varve::none);
+  EXPECT_DOUBLE_EQ(found[0].value, 0.6);
+  EXPECT_EQ(found[0].text, "kernel norm in decode takes 600 ns, 60.0 % of its phase's GPU time");
+  EXPECT_EQ(found[0].next_step, "ncu --set full --launch-count 1 --kernel-name 'regex:(^|:)norm$' ENGINE");
+  EXPECT_EQ(found[1].next_step, "ncu --set full --launch-count 1 --kernel-name 'regex:(^|:)gemm$' ENGINE");
+  EXPECT_EQ(found[2].text, "kernel rope in decode takes 50 ns, 5.0 % of its phase's GPU time");
+}
+
+TEST(findings, a_layer_is_profiled_by_the_kernel_that_it_spends_most_time_in) {
+  varve::report r = decode(1, 1000, 0);
+  add_layer(r, "layer", 0, 1, 900).exclusive.gpu_time = 100;
+  r.layers[0].main_kernel = "norm";
+  add_layer(r, "attention", no_index, 1, 500, 0).main_kernel = "flash";
+  add_layer(r, "mlp", no_index, 1, 300, 0).main_kernel = "gemm";
+  add_layer(r, "head", no_index, 1, 90);  // its kernel isn't known
+  const auto found = of_kind(r, finding::kind::slowest);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].next_step, "ncu --set full --launch-count 1 --kernel-name 'regex:(^|:)flash$' ENGINE");
+  EXPECT_EQ(found[1].next_step, "ncu --set full --launch-count 1 --kernel-name 'regex:(^|:)gemm$' ENGINE");
+  // Of the whole layer 0, itself 100, attention's 500 are most.
+  EXPECT_EQ(found[2].next_step, found[0].next_step);
+  r.layers.erase(r.layers.begin() + 1, r.layers.begin() + 3);
+  EXPECT_EQ(of_kind(r, finding::kind::slowest)[1].next_step, "");
+}
+
+TEST(findings, varves_own_markers_select_the_layer_that_launched_the_kernel) {
+  varve::report r = decode(1, 1000, 0);
+  varve::row& layer = add_layer(r, "attention", 3, 1, 900);
+  layer.main_kernel = "flash";
+  layer.inclusive.launches = 1;
+  const char* const kernel_alone = "ncu --set full --launch-count 1 --kernel-name 'regex:(^|:)flash$' ENGINE";
+  EXPECT_EQ(of_kind(r, finding::kind::slowest)[0].next_step, kernel_alone);  // a foreign trace
+  r.quality.collectors.push_back({"markers", "0.1.0", varve::collector_state::stopped, ""});
+  EXPECT_EQ(of_kind(r, finding::kind::slowest)[0].next_step,
+            "ncu --set full --launch-count 1 --kernel-name 'regex:(^|:)flash$' --nvtx --nvtx-include "
+            "'varve@attention/' --nvtx-include 'varve@attention' ENGINE");
+  r.layers[0].inclusive.graph_launches = 1;
+  EXPECT_EQ(of_kind(r, finding::kind::slowest)[0].next_step, kernel_alone);
+  r.layers[0].inclusive.graph_launches = r.layers[0].inclusive.launches = 0;  // replayed
+  EXPECT_EQ(of_kind(r, finding::kind::slowest)[0].next_step, kernel_alone);
 }
 
 /// Layers of 10 calls each, by the GPU time of a call.
