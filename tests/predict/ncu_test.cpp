@@ -48,8 +48,8 @@ TEST(ncu, of_long_names_the_begin_will_do) {
 }
 
 TEST(ncu, what_is_no_functions_name_has_no_command) {
-  for (const char* name : {"", " ", "::", "<int>", "it's", "a;b", "a\nb", "gemm [clone .kd]", "caf\xC3\xA9",
-                           "$(x)`y`", ">>>"}) {
+  for (const char* name :
+       {"", " ", "::", "<int>", "it's", "a;b", "a\nb", "gemm [clone .kd]", "caf\xC3\xA9", "$(x)`y`", ">>>"}) {
     EXPECT_EQ(profile_command(name, "layer"), "") << name;
   }
 }
