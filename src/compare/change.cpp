@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace varve {
 inline namespace v0 {
@@ -310,6 +311,34 @@ void count(const side_times& side, std::int64_t& runs, std::int64_t& passes) {
 
 bool is_usable(const run_times& run) { return run.samples.size() > 1 && median_of(run.samples) > 0; }
 
+bool are_usable(const side_times& side) { return std::all_of(side.begin(), side.end(), is_usable); }
+
+bool have_means(const side_times& side) {
+  return std::all_of(side.begin(), side.end(), [](const run_times& r) { return r.mean > 0; });
+}
+
+/// Of a layer that runs in some passes alone, in the same on both sides: only these.
+std::pair<run_times, run_times> passes_in_common(const run_times& base, const run_times& fresh) {
+  std::pair<run_times, run_times> out{base, fresh};
+  const std::size_t n = base.samples.size();
+  if (n != fresh.samples.size()) {
+    return out;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if ((base.samples[i] > 0) != (fresh.samples[i] > 0)) {
+      return {base, fresh};
+    }
+    if (base.samples[i] > 0) {
+      out.first.samples[kept] = base.samples[i];
+      out.second.samples[kept++] = fresh.samples[i];
+    }
+  }
+  out.first.samples.resize(kept);
+  out.second.samples.resize(kept);
+  return out;
+}
+
 }  // namespace
 
 const std::vector<std::uint32_t>& resampler::indices(std::size_t passes, int side) {
@@ -390,17 +419,15 @@ time_change change_of(const side_times& base, const side_times& fresh, const com
   if (!(out.base_mean > 0 && out.fresh_mean > 0)) {
     return out;
   }
-  const bool usable =
-      std::all_of(base.begin(), base.end(), is_usable) && std::all_of(fresh.begin(), fresh.end(), is_usable);
   if (base.size() == 1 && fresh.size() == 1) {
-    if (usable) {
-      out.base = median_of(base[0].samples);
-      out.fresh = median_of(fresh[0].samples);
-      compare_passes(out, base[0].samples, fresh[0].samples, options, draws);
+    const auto [of_base, of_fresh] = passes_in_common(base[0], fresh[0]);
+    if (is_usable(of_base) && is_usable(of_fresh)) {
+      out.base = median_of(of_base.samples);
+      out.fresh = median_of(of_fresh.samples);
+      compare_passes(out, of_base.samples, of_fresh.samples, options, draws);
     }
-  } else if (std::all_of(base.begin(), base.end(), [](const run_times& r) { return r.mean > 0; }) &&
-             std::all_of(fresh.begin(), fresh.end(), [](const run_times& r) { return r.mean > 0; })) {
-    compare_runs(out, base, fresh, options, draws, usable);
+  } else if (have_means(base) && have_means(fresh)) {
+    compare_runs(out, base, fresh, options, draws, are_usable(base) && are_usable(fresh));
   }
   return out;
 }

@@ -198,7 +198,8 @@ void check_predictions(const sides& s, const std::vector<phase_pair>& phases, co
   }
   for (const prediction& p : base.of().predictions) {
     const std::uint32_t index = p.phase < of_phase.size() ? of_phase[p.phase] : none;
-    if (index == none ||
+    const bool tellable = amount(p.now) - amount(p.at_best) > to.options.noise * amount(p.now);
+    if (index == none || !tellable ||
         !came_about(p, base, phases[index].base, fresh, phases[index].fresh, of_base, of_fresh)) {
       continue;
     }

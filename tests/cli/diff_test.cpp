@@ -67,7 +67,8 @@ TEST_F(diff, writes_json_and_markdown) {
   EXPECT_EQ(c.at("rows")[2].at("path"), "layer 0 / mlp");
   EXPECT_EQ(c.at("rows")[2].at("gpu_time").at("verdict"), "worse");
   EXPECT_NEAR(c.at("rows")[2].at("gpu_time").at("relative"), 0.1, 1e-3);
-  EXPECT_THAT(run({"diff", base_, slow_, "--format", "markdown"}).out, HasSubstr("| layer 0 / mlp | 200 µs | 220 µs |"));
+  EXPECT_THAT(run({"diff", base_, slow_, "--format", "markdown"}).out,
+              HasSubstr("| layer 0 / mlp | 200 µs | 220 µs |"));
 }
 
 TEST_F(diff, refuses_other_devices_with_a_code_of_its_own) {
@@ -109,7 +110,9 @@ TEST_F(diff, says_what_is_wrong_with_the_command_line_or_a_file) {
 class baseline : public diff {
  protected:
   outcome in_home(const std::vector<std::string>& arguments) {
-    return run(arguments, {{"XDG_DATA_HOME=" + files_.path("data")}});
+    testing_support::surroundings around;
+    around.variables.push_back("XDG_DATA_HOME=" + files_.path("data"));
+    return run(arguments, around);
   }
 };
 
@@ -132,7 +135,8 @@ TEST_F(baseline, is_replaced_only_by_force_and_then_as_a_whole) {
   EXPECT_THAT(again.err, HasSubstr("--force replaces it"));
   EXPECT_EQ(run({"baseline", "save", "main", slow_, "--baselines", at, "--force"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(at + "/main/run-002.json"));
-  EXPECT_EQ(varve::to_json(varve::read_report(at + "/main/run-001.json")), testing_support::content_of(slow_));
+  EXPECT_EQ(varve::to_json(varve::read_report(at + "/main/run-001.json")),
+            testing_support::content_of(slow_));
 }
 
 TEST_F(baseline, has_a_name_that_stays_in_its_folder) {

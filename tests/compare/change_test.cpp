@@ -161,6 +161,21 @@ TEST(change, that_passes_share_is_no_noise) {
   EXPECT_EQ(change_of({run_of(base)}, {run_of(fresh)}).verdict, outcome::inconclusive);
 }
 
+// A layer that runs in every third pass: its ten passes are compared, 1000 against 1100 ns.
+TEST(change, of_what_runs_in_some_passes_is_that_of_these) {
+  std::vector<double> base;
+  std::vector<double> fresh;
+  for (int i = 0; i < 30; ++i) {
+    base.push_back(i % 3 == 0 ? 1000 : 0);
+    fresh.push_back(i % 3 == 0 ? 1100 : 0);
+  }
+  const time_change c = change_of({run_of(base)}, {run_of(fresh)});
+  EXPECT_EQ(c.base, 1000);
+  EXPECT_NEAR(c.relative, 0.1, 1e-12);
+  EXPECT_EQ(c.verdict, outcome::worse);
+  EXPECT_EQ(change_of({run_of(base)}, {run_of(base)}).verdict, outcome::same);
+}
+
 TEST(change, of_totals_alone_is_judged_by_the_noise_floor) {
   const time_change within = change_of({{{}, 1000}}, {{{}, 1019}});
   EXPECT_FALSE(within.has_interval);

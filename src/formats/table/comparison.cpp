@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/table/comparison.hpp"
 
+#include "formats/table/kernel_name.hpp"
 #include "formats/table/units.hpp"
 
 #include <algorithm>
@@ -15,20 +16,24 @@ namespace {
 
 using row_kind = row_change::kind;
 
-/// "+5.8 %", "×12" for what is more than tenfold, "0".
+/// "+5.8 %", "×12" for what is more than tenfold, "0 %".
 std::string signed_percent(double share) {
   constexpr double tenfold = 9;
   if (std::isnan(share)) {
     return "–";
   }
+  constexpr double hundredfold = 99;
   if (share > tenfold) {
-    return "×" + number(share + 1);
+    return share > hundredfold ? ">×100" : "×" + number(share + 1);
   }
   char text[32];
   std::snprintf(text, sizeof text, "%+.1f %%", 100 * share);
   const std::string out{text};
   return out == "+0.0 %" || out == "-0.0 %" ? "0 %" : out;
 }
+
+/// A number a pass: "4", "0.500".
+std::string times(double n) { return n == std::floor(n) ? count(n) : number(n); }
 
 std::string signed_duration(double ns) { return (ns > 0 ? "+" : "") + duration(ns); }
 
@@ -72,9 +77,12 @@ std::string name_of(const phase_change& p, bool several) {
 
 bool changed(const time_change& t) { return t.verdict == outcome::better || t.verdict == outcome::worse; }
 
-bool is_news(const row_change& r) {
-  return changed(r.gpu_time) || r.what != row_kind::matched || r.work_changed || !r.base_kernel.empty() ||
-         !r.fresh_kernel.empty() || !r.inside.empty();
+/// Worth a line. What cannot be told is, where it is a hundredth of the phase's wall at least.
+bool is_news(const row_change& r, double wall) {
+  const bool open = r.gpu_time.verdict == outcome::inconclusive &&
+                    std::fabs(r.gpu_time.fresh_mean - r.gpu_time.base_mean) >= 0.01 * wall;
+  return open || changed(r.gpu_time) || r.what != row_kind::matched || r.work_changed ||
+         !r.base_kernel.empty() || !r.fresh_kernel.empty() || !r.inside.empty();
 }
 
 /// What changed beside the time.
@@ -94,17 +102,17 @@ std::string notes_of(const row_change& r) {
       break;
   }
   const bool both = r.base_row != none && r.fresh_row != none;
-  const auto times = [&](double base, double fresh, const char* what) {
+  const auto counts = [&](double base, double fresh, const char* what) {
     if (both && std::fabs(base - fresh) > 0.01 * std::max(base, fresh)) {
-      parts.push_back(number(base) + " → " + number(fresh) + ' ' + what);
+      parts.push_back(times(base) + " → " + times(fresh) + ' ' + what);
     }
   };
-  times(r.base_calls, r.fresh_calls, "calls");
-  times(r.base_launches, r.fresh_launches, "launches");
-  times(r.base_kernels, r.fresh_kernels, "kernels");
+  counts(r.base_calls, r.fresh_calls, "calls");
+  counts(r.base_launches, r.fresh_launches, "launches");
+  counts(r.base_kernels, r.fresh_kernels, "kernels");
   if (!r.base_kernel.empty() || !r.fresh_kernel.empty()) {
-    parts.push_back((r.base_kernel.empty() ? "–" : r.base_kernel) + " → " +
-                    (r.fresh_kernel.empty() ? "–" : r.fresh_kernel));
+    const auto named = [](const std::string& kernel) { return kernel.empty() ? "–" : kernel_name(kernel); };
+    parts.push_back(named(r.base_kernel) + " → " + named(r.fresh_kernel));
   }
   if (r.work_changed) {
     const auto work = [&](double base, double fresh, const char* what) {
@@ -175,7 +183,7 @@ std::vector<phase_parts> parts_of(const comparison& c) {
 comparison_section times_of(const phase_parts& phase, std::size_t top) {
   const phase_change& p = *phase.of;
   comparison_section out{
-      phase.name + " · " + number(p.base_passes) + " → " + number(p.fresh_passes) + " passes",
+      phase.name + " · " + times(p.base_passes) + " → " + times(p.fresh_passes) + " passes",
       time_columns,
       {},
       {}};
@@ -196,7 +204,7 @@ comparison_section times_of(const phase_parts& phase, std::size_t top) {
   std::int64_t same = 0;
   std::int64_t open = 0;
   for (const row_change* const r : phase.rows) {
-    if (is_news(*r)) {
+    if (is_news(*r, p.base_wall)) {
       const bool both = r->base_row != none && r->fresh_row != none;
       layers.push_back(cells(r->path, r->gpu_time, both ? name_of(r->gpu_time.verdict) : "", notes_of(*r)));
     } else {
@@ -273,9 +281,9 @@ comparison_section kernels_of(const phase_parts& phase, std::size_t top) {
                              : k.what == kind::removed ? "removed"
                              : k.what == kind::count   ? "count"
                                                        : shape(k.base_shape) + " → " + shape(k.fresh_shape);
-    out.rows.push_back({k.name, time(k.base_time), time(k.fresh_time),
-                        k.base_count == k.fresh_count ? number(k.base_count)
-                                                      : number(k.base_count) + " → " + number(k.fresh_count),
+    out.rows.push_back({kernel_name(k.name), time(k.base_time), time(k.fresh_time),
+                        k.base_count == k.fresh_count ? times(k.base_count)
+                                                      : times(k.base_count) + " → " + times(k.fresh_count),
                         what});
   }
   cut(out.rows, top, "kernel", out.notes);
