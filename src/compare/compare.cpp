@@ -189,9 +189,11 @@ class builder {
     row_change& r = to_.rows.emplace_back();
     r.what = one.what;
     r.phase = phase;
-    r.path = b != nullptr ? b->path : f->path;
+    if (const row* const named = b != nullptr ? b : f; named != nullptr) {
+      r.path = named->path;
+      r.label = named->label;
+    }
     r.fresh_path = b != nullptr && f != nullptr && b->path != f->path ? f->path : std::string{};
-    r.label = b != nullptr ? b->label : f->label;
     r.base_row = one.base;
     r.fresh_row = one.fresh;
     r.parent = one.parent == none ? none : first + one.parent;

@@ -13,8 +13,9 @@ namespace {
 /// ln Γ(x), x > 0. std::lgamma writes a global variable.
 double log_gamma(double x) noexcept {
   double shift = 0;
-  for (; x < 10; x += 1) {
+  while (x < 10) {
     shift += std::log(x);
+    x += 1;
   }
   const double y = 1 / (x * x);  // Stirling's series; its next term is below 1e-13 here
   const double series = (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y / 1188)))) / x;
