@@ -8,6 +8,7 @@
 #define VARVE_IO_HPP
 
 #include <varve/budget.hpp>
+#include <varve/compare.hpp>
 #include <varve/device.hpp>
 #include <varve/model.hpp>
 #include <varve/report.hpp>
@@ -117,6 +118,10 @@ VARVE_API void write_json(std::ostream& out, const report& r);
 [[nodiscard]] VARVE_API std::string to_json(const report& r);
 /// Reads what these wrote; equal to the original in every field.
 [[nodiscard]] VARVE_API report read_report(const std::string& path, const read_options& options = {});
+
+/// A comparison as one JSON document, all times in nanoseconds (docs/compare.md has the fields); bytes of
+/// names that are no UTF-8 become U+FFFD, numbers that are not finite null. Throws only std::bad_alloc.
+[[nodiscard]] VARVE_API std::string to_json(const comparison& c);
 
 /// Describes a model by its config.json as Hugging Face publishes it; `path` is the file, or the folder that
 /// it lies in. Fields that are missing have the defaults of the model's class in transformers; sizes without

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/arguments.hpp"
 
+#include "cli/baselines.hpp"
 #include "cli/devices.hpp"
 
 #include <varve/varve.h>
@@ -423,6 +424,82 @@ void add_options(CLI::App& app, predict_arguments& out) {
       "read, 2 the command line is wrong, 3 the output\ncould not be written");
 }
 
+constexpr const char* diff_codes = R"(Exit codes:
+  0  the sides were compared, whatever came out
+  1  a file could not be read or is no trace
+  2  the command line is wrong
+  3  the output could not be written
+  4  the sides are not comparable: see standard error, and --force)";
+
+/// How files that are no reports yet are read.
+void add_reading_options(CLI::App& app, report_arguments& out) {
+  add_model_options(app, out.model);
+  add_rules(app, out.rules);
+  app.add_flag(
+      "--steady", out.analysis.steady,
+      "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");
+  app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
+}
+
+void add_baselines_option(CLI::App& app, std::string& to) {
+  app.add_option("--baselines", to,
+                 "folder of baselines; default varve/baselines in\n$XDG_DATA_HOME or ~/.local/share")
+      ->type_name("FOLDER");
+}
+
+std::optional<std::string> baseline_name_of(const std::string& text) {
+  return is_baseline_name(text) ? std::optional{text} : std::nullopt;
+}
+constexpr const char* no_baseline_name = "no name of letters, digits, '-', '_' and '.'";
+
+void add_options(CLI::App& app, diff_arguments& out) {
+  static const choices<diff_format> formats{
+      {"table", diff_format::table}, {"json", diff_format::json}, {"markdown", diff_format::markdown}};
+  app.add_option(
+         "FILE", out.report.files,
+         "BASE and NEW: reports from --json, traces, or folders of repeated\nruns of either; NEW alone "
+         "with --baseline")
+      ->type_name("")
+      ->required()
+      ->expected(1, 2);
+  add_option(app, "--baseline", out.baseline, "NAME", "compare with what varve baseline save kept",
+             no_baseline_name, baseline_name_of);
+  add_baselines_option(app, out.baselines);
+  app.add_flag("--force", out.force, "compare what differs in device, clock, model or quality");
+  add_choice(app, "--format", out.format, formats, "FORMAT", "");
+  add_option(app, "--noise", out.compare.noise, "PERCENT",
+             "changes within are the same, and single runs must differ by more;\ndefault 2",
+             "no percentage from 0 to 99", [](const std::string& text) {
+               const auto share = share_of(text);
+               constexpr double most = 0.99;
+               return share && *share <= most ? share : std::nullopt;
+             });
+  add_option(app, "--confidence", out.compare.confidence, "PERCENT", "of intervals and verdicts; default 95",
+             "no percentage from 50 to 99.99", [](const std::string& text) {
+               const auto share = share_of(text);
+               return share && *share >= 0.5 && *share <= 0.9999 ? share : std::nullopt;
+             });
+  add_option(app, "--top", out.top, "N", "rows of each list at most, 0 all; default 20",
+             "no number of rows from 0 to 100000", number_of<std::size_t>);
+  add_reading_options(app, out.report);
+  add_common_options(app, out.report, "; default by the names in the trace");
+  app.footer(diff_codes);
+}
+
+void add_options(CLI::App& save, CLI::App& list, baseline_arguments& out) {
+  add_option(save, "NAME", out.name, "", "letters, digits, '-', '_' and '.'", no_baseline_name,
+             baseline_name_of)
+      ->required();
+  save.add_option("FILE", out.report.files,
+                  "reports from --json, traces, or folders of repeated runs of either")
+      ->type_name("")
+      ->required();
+  save.add_flag("--force", out.force, "replace a baseline of this name");
+  add_reading_options(save, out.report);
+  add_baselines_option(save, out.folder);
+  add_baselines_option(list, out.folder);
+}
+
 void add_options(CLI::App& app, devices_arguments& out) {
   app.add_option("NAME", out.name, "all of this one: a name (case and punctuation are free), or a JSON file")
       ->type_name("");
@@ -565,6 +642,21 @@ arguments parse(int argc, const char* const* argv) {
   predict_arguments to_predict;
   add_options(predict, to_predict);
 
+  CLI::App& diff = *app.add_subcommand("diff", "compare two reports or traces, or repeated runs of each");
+  diff.get_formatter()->column_width(28);
+  diff_arguments to_compare;
+  add_options(diff, to_compare);
+
+  CLI::App& baseline = *app.add_subcommand("baseline", "keep reports under a name, for varve diff");
+  CLI::App& save = *baseline.add_subcommand("save", "keep the report of a file, or of several runs");
+  CLI::App& list = *baseline.add_subcommand("list", "print the names of all");
+  baseline.require_subcommand(1);
+  baseline_arguments to_keep;
+  for (CLI::App* const one : {&baseline, &save, &list}) {
+    one->get_formatter()->column_width(28);
+  }
+  add_options(save, list, to_keep);
+
   CLI::App& devices = *app.add_subcommand("devices", "print what is published of GPUs");
   devices.get_formatter()->column_width(28);
   devices_arguments to_show;
@@ -607,6 +699,15 @@ arguments parse(int argc, const char* const* argv) {
         throw CLI::ValidationError("--context", "is less than --tokens: new tokens are keys too");
       }
       out.predict = std::move(to_predict);
+    } else if (diff.parsed()) {
+      if (to_compare.report.files.size() != (to_compare.baseline.empty() ? 2U : 1U)) {
+        throw CLI::ValidationError(to_compare.baseline.empty()
+                                       ? "NEW is missing: varve diff BASE NEW"
+                                       : "--baseline stands for BASE: give NEW alone");
+      }
+      out.diff = std::move(to_compare);
+    } else if (baseline.parsed()) {
+      out.baseline = std::move(to_keep);
     } else if (devices.parsed()) {
       out.devices = std::move(to_show);
     } else if (calibrate.parsed()) {

@@ -4,6 +4,7 @@
 #define VARVE_CLI_ARGUMENTS_HPP
 
 #include <varve/budget.hpp>
+#include <varve/compare.hpp>
 #include <varve/io.hpp>
 #include <varve/report.hpp>
 
@@ -16,7 +17,7 @@
 namespace varve::cli {
 
 /// Documented in docs/cli.md and in --help.
-enum exit_code : int { success = 0, unreadable = 1, usage = 2, unwritable = 3 };
+enum exit_code : int { success = 0, unreadable = 1, usage = 2, unwritable = 3, refused = 4 };
 
 enum class when : std::uint8_t { automatic, always, never };
 
@@ -59,6 +60,25 @@ struct predict_arguments {
   std::int64_t sequences = 1;
 };
 
+enum class diff_format : std::uint8_t { table, json, markdown };
+
+struct diff_arguments {
+  report_arguments report;  ///< files: base and new, or new alone beside a baseline
+  std::string baseline;     ///< name, or empty
+  std::string baselines;    ///< folder of baselines; empty: the user's
+  compare_options compare;
+  diff_format format = diff_format::table;
+  std::size_t top = 20;
+  bool force = false;  ///< compares what is not comparable
+};
+
+struct baseline_arguments {
+  report_arguments report;  ///< files: the runs
+  std::string name;         ///< empty: lists all
+  std::string folder;       ///< of baselines; empty: the user's
+  bool force = false;       ///< replaces one of the same name
+};
+
 struct devices_arguments {
   std::string name;  ///< empty: all
 };
@@ -92,6 +112,8 @@ struct arguments {
   std::optional<report_arguments> report;
   std::optional<run_arguments> run;
   std::optional<predict_arguments> predict;
+  std::optional<diff_arguments> diff;
+  std::optional<baseline_arguments> baseline;
   std::optional<devices_arguments> devices;
   std::optional<calibrate_arguments> calibrate;
   std::optional<check_arguments> check;

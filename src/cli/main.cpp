@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/arguments.hpp"
+#include "cli/baselines.hpp"
 #include "cli/budget.hpp"
 #include "cli/calibrate.hpp"
 #include "cli/check.hpp"
 #include "cli/devices.hpp"
+#include "cli/diff.hpp"
 #include "cli/output.hpp"
 #include "cli/predict.hpp"
 #include "cli/report.hpp"
@@ -25,6 +27,12 @@ int main(int argc, char** argv) {
     }
     if (asked.predict) {
       return run(*asked.predict);
+    }
+    if (asked.diff) {
+      return run(*asked.diff);
+    }
+    if (asked.baseline) {
+      return run(*asked.baseline);
     }
     if (asked.devices) {
       return run(*asked.devices);

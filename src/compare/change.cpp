@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "compare/change.hpp"
+
+#include "compare/random.hpp"
+#include "compare/student.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+namespace comparing {
+
+namespace {
+
+double median_of(std::vector<double> values) {
+  const std::size_t half = values.size() / 2;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(half);
+  std::nth_element(values.begin(), middle, values.end());
+  return values.size() % 2 != 0 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Of the sample, around its mean.
+double variance_of(const std::vector<double>& values) {
+  const double mean = mean_of(values);
+  double sum = 0;
+  for (const double v : values) {
+    sum += (v - mean) * (v - mean);
+  }
+  return values.size() > 1 ? sum / static_cast<double>(values.size() - 1) : 0;
+}
+
+bool all_positive(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
+}
+
+/// Medians of resamples without sorting each: counts how often each rank was drawn.
+std::vector<double> resampled_medians(const std::vector<double>& values,
+                                      const std::vector<std::uint32_t>& indices) {
+  const std::size_t n = values.size();
+  std::vector<std::uint32_t> order(n);
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return values[a] != values[b] ? values[a] < values[b] : a < b;
+  });
+  std::vector<std::uint32_t> rank(n);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    rank[order[i]] = i;
+  }
+  std::vector<double> out;
+  out.reserve(indices.size() / n);
+  std::vector<std::uint32_t> drawn(n);
+  for (std::size_t at = 0; at < indices.size(); at += n) {
+    std::fill(drawn.begin(), drawn.end(), 0U);
+    for (std::size_t i = at; i < at + n; ++i) {
+      ++drawn[rank[indices[i]]];
+    }
+    std::size_t seen = 0;
+    std::size_t i = 0;
+    for (; seen + drawn[i] <= (n - 1) / 2; ++i) {
+      seen += drawn[i];
+    }
+    const double lower = values[order[i]];
+    for (; seen + drawn[i] <= n / 2; ++i) {
+      seen += drawn[i];
+    }
+    out.push_back((lower + values[order[i]]) / 2);
+  }
+  return out;
+}
+
+std::vector<double> resampled_means(const std::vector<double>& values,
+                                    const std::vector<std::uint32_t>& indices) {
+  const std::size_t n = values.size();
+  std::vector<double> out;
+  out.reserve(indices.size() / n);
+  for (std::size_t at = 0; at < indices.size(); at += n) {
+    double sum = 0;
+    for (std::size_t i = at; i < at + n; ++i) {
+      sum += values[indices[i]];
+    }
+    out.push_back(sum / static_cast<double>(n));
+  }
+  return out;
+}
+
+/// An estimate of a logarithm and its uncertainty: what a resample is off, and how much more that is for
+/// few passes and such as depend on each other.
+struct estimate {
+  double value = 0;
+  double below = 0;  ///< distance to the interval's ends
+  double above = 0;
+  double freedom = 1;
+};
+
+class estimator {
+ public:
+  estimator(const compare_options& options, bool single)
+      : alpha_{1 - options.confidence},
+        normal_{student_quantile(alpha_, 1e9)},
+        up_{single ? std::log1p(options.noise) : 0},
+        down_{single ? -std::log1p(-options.noise) : 0} {}
+
+  /// Of resamples whose spread stands for `stretch` times their variance.
+  [[nodiscard]] estimate of_resamples(double value, std::vector<double> drawn, double stretch,
+                                      double freedom) const {
+    std::sort(drawn.begin(), drawn.end());
+    const auto at = [&](double share) {
+      return drawn[static_cast<std::size_t>(std::lround(share * static_cast<double>(drawn.size() - 1)))];
+    };
+    const double factor = student_quantile(alpha_, freedom) / normal_ * std::sqrt(stretch);
+    return {value, std::max(0.0, value - at(alpha_ / 2)) * factor,
+            std::max(0.0, at(1 - alpha_ / 2) - value) * factor, freedom};
+  }
+  [[nodiscard]] estimate of_error(double value, double error, double freedom) const {
+    const double arm = error * student_quantile(alpha_, freedom);
+    return {value, arm, arm, freedom};
+  }
+
+  /// How likely so large a change is where there is none, or none beyond the noise of single runs.
+  [[nodiscard]] double chance(const estimate& e) const {
+    const double beyond = e.value > 0 ? e.value - up_ : -e.value - down_;
+    if (!(beyond > 0)) {
+      return 1;
+    }
+    const double arm = e.value > 0 ? e.below : e.above;
+    return arm > 0 ? student_two_sided(beyond / arm * student_quantile(alpha_, e.freedom), e.freedom) : 0;
+  }
+
+ private:
+  double alpha_;
+  double normal_;
+  double up_;
+  double down_;
+};
+
+/// What one side's resamples say: their spread, and what stretches it.
+struct spread {
+  std::vector<double> logs;
+  double variance = 0;
+  double stretch = 1;
+  double freedom = 1;
+};
+
+spread spread_of(std::vector<double> drawn, std::size_t passes, double inflation) {
+  spread out;
+  out.logs = std::move(drawn);
+  for (double& v : out.logs) {
+    v = std::log(std::max(v, 0.5));  // half a nanosecond stands for nothing
+  }
+  out.variance = variance_of(out.logs);
+  const auto n = static_cast<double>(passes);
+  out.stretch = inflation * n / (n - 1);  // resamples vary by (n − 1) / n too little
+  out.freedom = std::max(1.0, n / inflation - 1);
+  return out;
+}
+
+/// The two sides were not recorded pass by pass together.
+estimate apart(const estimator& by, double value, const spread& base, const spread& fresh) {
+  std::vector<double> logs = fresh.logs;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    logs[i] -= base.logs[i];
+  }
+  const double of_base = base.variance * base.stretch;
+  const double of_fresh = fresh.variance * fresh.stretch;
+  if (!(of_base + of_fresh > 0)) {
+    return by.of_resamples(value, std::move(logs), 1, std::min(base.freedom, fresh.freedom));
+  }
+  // Welch and Satterthwaite's degrees of freedom.
+  const double freedom = (of_base + of_fresh) * (of_base + of_fresh) /
+                         (of_base * of_base / base.freedom + of_fresh * of_fresh / fresh.freedom);
+  return by.of_resamples(value, std::move(logs), (of_base + of_fresh) / (base.variance + fresh.variance),
+                         freedom);
+}
+
+void set(time_change& to, const estimator& by, const estimate& median, const estimate& mean) {
+  to.has_interval = true;
+  to.relative = std::expm1(median.value);
+  to.low = std::expm1(median.value - median.below);
+  to.high = std::expm1(median.value + median.above);
+  const double centre = std::log1p(to.mean_relative);  // of all passes, not of the sampled ones alone
+  to.mean_low = std::expm1(centre - mean.below);
+  to.mean_high = std::expm1(centre + mean.above);
+  to.p = by.chance(median);
+}
+
+/// One run against another.
+void compare_passes(time_change& out, const std::vector<double>& base, const std::vector<double>& fresh,
+                    const compare_options& options, resampler& draws) {
+  const estimator by{options, true};
+  const std::size_t n = base.size();
+  out.paired = n == fresh.size() && all_positive(base) && all_positive(fresh);
+  if (out.paired) {
+    std::vector<double> logs(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      logs[i] = std::log(fresh[i] / base[i]);
+    }
+    out.inflation = inflation_of(logs);
+    const std::vector<std::uint32_t>& indices = draws.indices(n, 0);
+    const auto passes = static_cast<double>(n);
+    const double stretch = out.inflation * passes / (passes - 1);
+    const double freedom = std::max(1.0, passes / out.inflation - 1);
+    std::vector<double> means = resampled_means(fresh, indices);
+    const std::vector<double> base_means = resampled_means(base, indices);
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      means[i] = std::log(means[i] / base_means[i]);
+    }
+    set(out, by, by.of_resamples(median_of(logs), resampled_medians(logs, indices), stretch, freedom),
+        by.of_resamples(std::log(mean_of(fresh) / mean_of(base)), std::move(means), stretch, freedom));
+    return;
+  }
+  const double base_inflation = inflation_of(base);
+  const double fresh_inflation = inflation_of(fresh);
+  out.inflation = std::max(base_inflation, fresh_inflation);
+  const std::vector<std::uint32_t>& base_draws = draws.indices(n, 0);
+  const std::vector<std::uint32_t>& fresh_draws = draws.indices(fresh.size(), 1);
+  const auto both = [&](double value, auto resampled) {
+    return apart(by, value, spread_of(resampled(base, base_draws), n, base_inflation),
+                 spread_of(resampled(fresh, fresh_draws), fresh.size(), fresh_inflation));
+  };
+  set(out, by, both(std::log(out.fresh / out.base), resampled_medians),
+      both(std::log(mean_of(fresh) / mean_of(base)), resampled_means));
+}
+
+/// Logarithms of one figure of each run of a side.
+struct run_values {
+  std::vector<double> logs;
+  double within = 0;  ///< variance of their mean by what passes vary inside of runs
+
+  [[nodiscard]] double mean() const { return mean_of(logs); }
+  [[nodiscard]] double freedom() const { return static_cast<double>(logs.size()) - 1; }
+};
+
+enum class figure : std::uint8_t { median, mean };
+
+run_values values_of(const side_times& side, figure of, bool sampled, resampler& draws) {
+  run_values out;
+  for (const run_times& run : side) {
+    out.logs.push_back(std::log(of == figure::median && sampled ? median_of(run.samples) : run.mean));
+    if (run.samples.size() > 1 && all_positive(run.samples)) {
+      const std::vector<std::uint32_t>& indices = draws.indices(run.samples.size(), 0);
+      const spread one = spread_of(of == figure::median ? resampled_medians(run.samples, indices)
+                                                        : resampled_means(run.samples, indices),
+                                   run.samples.size(), inflation_of(run.samples));
+      out.within += one.variance * one.stretch;
+    }
+  }
+  const auto runs = static_cast<double>(side.size());
+  out.within /= runs * runs;
+  return out;
+}
+
+/// Runs differ by more than their passes tell, so each counts as one observation (Kalibera and Jones, 2013).
+estimate between(const estimator& by, const run_values& base, const run_values& fresh) {
+  const auto base_runs = static_cast<double>(base.logs.size());
+  const auto fresh_runs = static_cast<double>(fresh.logs.size());
+  double error = 0;
+  double freedom = 0;
+  const double of_base = variance_of(base.logs);
+  const double of_fresh = variance_of(fresh.logs);
+  const double base_part = of_base / base_runs;
+  const double fresh_part = of_fresh / fresh_runs;
+  if (base.freedom() < 1 || fresh.freedom() < 1 || !(base_part + fresh_part > 0)) {
+    freedom = base.freedom() + fresh.freedom();  // a single run varies as those of the other side do
+    error =
+        (of_base * base.freedom() + of_fresh * fresh.freedom()) / freedom * (1 / base_runs + 1 / fresh_runs);
+  } else {
+    error = base_part + fresh_part;
+    freedom =
+        error * error / (base_part * base_part / base.freedom() + fresh_part * fresh_part / fresh.freedom());
+  }
+  return by.of_error(fresh.mean() - base.mean(), std::sqrt(std::max(error, base.within + fresh.within)),
+                     freedom);
+}
+
+void compare_runs(time_change& out, const side_times& base, const side_times& fresh,
+                  const compare_options& options, resampler& draws, bool sampled) {
+  const estimator by{options, false};
+  const run_values base_medians = values_of(base, figure::median, sampled, draws);
+  const run_values fresh_medians = values_of(fresh, figure::median, sampled, draws);
+  out.base = std::exp(base_medians.mean());
+  out.fresh = std::exp(fresh_medians.mean());
+  set(out, by, between(by, base_medians, fresh_medians),
+      between(by, values_of(base, figure::mean, sampled, draws),
+              values_of(fresh, figure::mean, sampled, draws)));
+}
+
+double side_mean(const side_times& side) {
+  double sum = 0;
+  for (const run_times& run : side) {
+    sum += run.mean;
+  }
+  return side.empty() ? 0 : sum / static_cast<double>(side.size());
+}
+
+double ratio(double base, double fresh) { return base > 0 && fresh > 0 ? fresh / base - 1 : 0; }
+
+void count(const side_times& side, std::int64_t& runs, std::int64_t& passes) {
+  for (const run_times& run : side) {
+    runs += run.samples.empty() ? 0 : 1;
+    passes += static_cast<std::int64_t>(run.samples.size());
+  }
+}
+
+bool is_usable(const run_times& run) { return run.samples.size() > 1 && median_of(run.samples) > 0; }
+
+bool are_usable(const side_times& side) { return std::all_of(side.begin(), side.end(), is_usable); }
+
+bool have_means(const side_times& side) {
+  return std::all_of(side.begin(), side.end(), [](const run_times& r) { return r.mean > 0; });
+}
+
+/// Of a layer that runs in some passes alone, in the same on both sides: only these.
+std::pair<run_times, run_times> passes_in_common(const run_times& base, const run_times& fresh) {
+  std::pair<run_times, run_times> out{base, fresh};
+  const std::size_t n = base.samples.size();
+  if (n != fresh.samples.size()) {
+    return out;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if ((base.samples[i] > 0) != (fresh.samples[i] > 0)) {
+      return {base, fresh};
+    }
+    if (base.samples[i] > 0) {
+      out.first.samples[kept] = base.samples[i];
+      out.second.samples[kept++] = fresh.samples[i];
+    }
+  }
+  out.first.samples.resize(kept);
+  out.second.samples.resize(kept);
+  return out;
+}
+
+}  // namespace
+
+const std::vector<std::uint32_t>& resampler::indices(std::size_t passes, int side) {
+  std::vector<std::uint32_t>& out = made_[{passes, side}];
+  if (out.empty()) {
+    random_index draw{seed_ + 2 * static_cast<std::uint64_t>(passes) + static_cast<std::uint64_t>(side)};
+    out.resize(passes * static_cast<std::size_t>(resamples_));
+    for (std::uint32_t& i : out) {
+      i = draw(static_cast<std::uint32_t>(passes));
+    }
+  }
+  return out;
+}
+
+double inflation_of(const std::vector<double>& values) {
+  constexpr std::size_t fewest = 8;
+  const std::size_t n = values.size();
+  double most = 1 + 4 / static_cast<double>(n);  // what few passes cannot show
+  if (n < fewest) {
+    return most;
+  }
+  const double centre = median_of(values);
+  std::vector<double> off(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    off[i] = std::fabs(values[i] - centre);
+  }
+  const double limit = 3 * 1.4826 * median_of(off);  // three deviations, of a normal distribution
+  for (std::size_t i = 0; i < n; ++i) {
+    off[i] = limit > 0 ? std::clamp(values[i] - centre, -limit, limit) : values[i] - centre;
+  }
+  const double single = variance_of(off) / static_cast<double>(n);
+  const auto try_blocks = [&](std::size_t length) {
+    std::vector<double> means;
+    for (std::size_t at = 0; at + length <= n; at += length) {
+      double sum = 0;
+      for (std::size_t i = at; i < at + length; ++i) {
+        sum += off[i];
+      }
+      means.push_back(sum / static_cast<double>(length));
+    }
+    const auto blocks = static_cast<double>(means.size());
+    const double mean = mean_of(means);
+    double squares = 0;
+    double products = 0;
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      squares += (means[i] - mean) * (means[i] - mean);
+      products += i > 0 ? (means[i] - mean) * (means[i - 1] - mean) : 0;
+    }
+    if (!(squares > 0)) {
+      return;
+    }
+    const double raw = products / squares;
+    // Less its bias (Kendall, 1954), and half of its standard error on the safe side.
+    const double unbiased =
+        raw + (1 + 3 * raw) / blocks + 0.5 * std::sqrt(std::max(0.0, 1 - raw * raw) / blocks);
+    const double correlation = std::clamp(unbiased, 0.0, 1 - 1 / blocks);
+    const double variance = squares / (blocks - 1) / blocks * (1 + correlation) / (1 - correlation);
+    most = std::max(most, variance / single);
+  };
+  if (!(single > 0)) {
+    return most;
+  }
+  try_blocks(1);
+  if (n >= 2 * fewest) {
+    try_blocks(n / std::max(fewest, static_cast<std::size_t>(std::sqrt(static_cast<double>(n)))));
+  }
+  return most;
+}
+
+time_change change_of(const side_times& base, const side_times& fresh, const compare_options& options,
+                      resampler& draws) {
+  time_change out;
+  out.base = out.base_mean = side_mean(base);
+  out.fresh = out.fresh_mean = side_mean(fresh);
+  out.relative = out.mean_relative = ratio(out.base_mean, out.fresh_mean);
+  count(base, out.base_runs, out.base_passes);
+  count(fresh, out.fresh_runs, out.fresh_passes);
+  if (!(out.base_mean > 0 && out.fresh_mean > 0)) {
+    return out;
+  }
+  if (base.size() == 1 && fresh.size() == 1) {
+    const auto [of_base, of_fresh] = passes_in_common(base[0], fresh[0]);
+    if (is_usable(of_base) && is_usable(of_fresh)) {
+      out.base = median_of(of_base.samples);
+      out.fresh = median_of(of_fresh.samples);
+      compare_passes(out, of_base.samples, of_fresh.samples, options, draws);
+    }
+  } else if (have_means(base) && have_means(fresh)) {
+    compare_runs(out, base, fresh, options, draws, are_usable(base) && are_usable(fresh));
+  }
+  return out;
+}
+
+void judge(const std::vector<time_change*>& family, const compare_options& options) {
+  std::vector<time_change*> tested;
+  for (time_change* const c : family) {
+    if (c->has_interval) {
+      tested.push_back(c);
+    }
+  }
+  std::stable_sort(tested.begin(), tested.end(),
+                   [](const time_change* a, const time_change* b) { return a->p < b->p; });
+  double least = 1;
+  for (std::size_t i = tested.size(); i-- > 0;) {
+    least = std::min(least, tested[i]->p * static_cast<double>(tested.size()) / static_cast<double>(i + 1));
+    tested[i]->q = least;
+  }
+  for (time_change* const c : family) {
+    const bool known = c->base_mean > 0 && c->fresh_mean > 0;
+    const bool within = c->has_interval ? c->low >= -options.noise && c->high <= options.noise
+                                        : std::fabs(c->relative) <= options.noise;
+    const bool differs = c->has_interval ? c->q <= 1 - options.confidence : known;
+    c->verdict = within && (known || c->base_mean == c->fresh_mean) ? outcome::same
+                 : known && differs ? (c->relative > 0 ? outcome::worse : outcome::better)
+                                    : outcome::inconclusive;
+  }
+}
+
+}  // namespace comparing
+}  // namespace v0
+}  // namespace varve

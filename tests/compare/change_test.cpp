@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include "compare/change.hpp"
+
+#include "compare/noise.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using testing_support::noise;
+using testing_support::noise_source;
+using varve::compare_options;
+using varve::outcome;
+using varve::time_change;
+using varve::comparing::resampler;
+using varve::comparing::run_times;
+using varve::comparing::side_times;
+
+run_times run_of(std::vector<double> samples) {
+  const double sum = std::accumulate(samples.begin(), samples.end(), 0.0);
+  const auto count = static_cast<double>(samples.size());
+  return {std::move(samples), sum / count};
+}
+
+time_change change_of(const side_times& base, const side_times& fresh, resampler& draws,
+                      const compare_options& options = {}) {
+  time_change c = varve::comparing::change_of(base, fresh, options, draws);
+  varve::comparing::judge({&c}, options);
+  return c;
+}
+
+time_change change_of(const side_times& base, const side_times& fresh) {
+  resampler draws{999, 1};
+  return change_of(base, fresh, draws);
+}
+
+/// How often, of 1,000 pairs of which the new side takes `factor` times as long.
+struct rates {
+  int missed = 0;  ///< the interval does not hold the truth
+  int better = 0;
+  int worse = 0;
+  int same = 0;
+};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define VARVE_TEST_SLOW
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define VARVE_TEST_SLOW
+#endif
+#endif
+#ifdef VARVE_TEST_SLOW
+constexpr int pairs = 300;
+#else
+constexpr int pairs = 1000;
+#endif
+
+rates study(noise kind, std::size_t base_passes, std::size_t fresh_passes, double spread, double factor,
+            std::size_t runs = 1, double run_spread = 0) {
+  noise_source source{static_cast<std::uint64_t>(kind) * 1000 + base_passes};
+  resampler draws{199, 1};
+  rates out;
+  constexpr double level = 1e6;
+  for (int i = 0; i < pairs; ++i) {
+    side_times base;
+    side_times fresh;
+    for (std::size_t r = 0; r < runs; ++r) {
+      base.push_back(
+          run_of(source.times(kind, base_passes, level * (1 + run_spread * source.normal()), spread)));
+      fresh.push_back(run_of(
+          source.times(kind, fresh_passes, factor * level * (1 + run_spread * source.normal()), spread)));
+    }
+    const time_change c = change_of(base, fresh, draws);
+    out.missed += c.low > factor - 1 || c.high < factor - 1 ? 1 : 0;
+    out.better += c.verdict == outcome::better ? 1 : 0;
+    out.worse += c.verdict == outcome::worse ? 1 : 0;
+    out.same += c.verdict == outcome::same ? 1 : 0;
+  }
+  return out;
+}
+
+// Of 1,000 pairs 5 % are 50, with a standard deviation of √(1000 · 0.05 · 0.95) = 6.9: 50 + 1.96 · 6.9, 63.5,
+// is the upper end of the interval that holds 95 % of all counts. Of 300 it is 15 + 1.96 · 3.8 = 22.4.
+constexpr int nominal = pairs == 1000 ? 63 : 22;
+constexpr int nearly_all = pairs * 95 / 100;
+
+class false_alarms : public testing::TestWithParam<noise> {};
+
+// The interval misses the truth in 5 % of all pairs at most, and no verdict is wrong more often. What drifts
+// slowly below other noise cannot be seen in some tens of passes: there intervals miss it more often, up to
+// twice, and the noise floor of single runs is what keeps verdicts right.
+TEST_P(false_alarms, are_as_rare_as_promised) {
+  const int most_missed = GetParam() == noise::drift_below_noise ? 2 * nominal : nominal;
+  for (const auto& [base, fresh] : {std::pair<std::size_t, std::size_t>{20, 20}, {100, 100}, {30, 50}}) {
+    const rates same = study(GetParam(), base, fresh, 0.05, 1);
+    EXPECT_LE(same.missed, most_missed) << base << " passes against " << fresh;
+    EXPECT_LE(same.better + same.worse, nominal) << base << " passes against " << fresh;
+  }
+  const rates slower = study(GetParam(), 60, 60, 0.02, 1.1);
+  EXPECT_LE(slower.missed, most_missed);
+  EXPECT_LE(slower.better + slower.same, nominal);
+}
+
+std::string name_of(const testing::TestParamInfo<noise>& instance) {
+  constexpr const char* names[] = {"normal",         "student",     "lognormal",
+                                   "autoregressive", "random_walk", "drift_below_noise"};
+  return names[static_cast<int>(instance.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(kinds, false_alarms,
+                         testing::Values(noise::normal, noise::student, noise::lognormal,
+                                         noise::autoregressive, noise::random_walk, noise::drift_below_noise),
+                         name_of);
+
+TEST(change, of_nothing_is_the_same) {
+  const time_change c = change_of({run_of({100, 110, 105})}, {run_of({100, 110, 105})});
+  EXPECT_EQ(c.verdict, outcome::same);
+  EXPECT_EQ(c.relative, 0);
+  EXPECT_EQ(c.low, 0);
+  EXPECT_EQ(c.high, 0);
+}
+
+// Power: of 1,000 layers that take 5 % longer, in 100 passes with a spread of 2 %.
+TEST(power, finds_five_percent_in_a_hundred_passes) {
+  EXPECT_GE(study(noise::normal, 100, 100, 0.02, 1.05).worse, nearly_all);
+  EXPECT_GE(study(noise::student, 100, 100, 0.02, 1.05).worse, nearly_all);
+  EXPECT_GE(study(noise::lognormal, 100, 100, 0.02, 1.05).worse, nearly_all);
+  EXPECT_GE(study(noise::normal, 100, 100, 0.02, 1).same, pairs * 8 / 10);
+}
+
+// A level that differs by 1 % from run to run: single runs would take it for a change, repeated ones do not.
+TEST(repeated_runs, count_as_one_observation_each) {
+  const rates same = study(noise::student, 40, 40, 0.02, 1, 5, 0.01);
+  EXPECT_LE(same.missed, nominal);
+  EXPECT_LE(same.better + same.worse, nominal);
+  EXPECT_GE(study(noise::student, 40, 40, 0.02, 1.05, 5, 0.01).worse, nearly_all);
+}
+
+// Medians 100 and 110 of sides of different lengths: a tenth more. Means 102 and 112, 112 ÷ 102 − 1 = 9.8 %.
+TEST(change, of_sides_of_different_lengths_is_that_of_their_medians) {
+  const time_change c = change_of({run_of({100, 100, 110, 99, 101})}, {run_of({110, 110, 110, 118})});
+  EXPECT_FALSE(c.paired);
+  EXPECT_EQ(c.base, 100);
+  EXPECT_EQ(c.fresh, 110);
+  EXPECT_NEAR(c.relative, 0.1, 1e-12);
+  EXPECT_NEAR(c.mean_relative, 112.0 / 102 - 1, 1e-12);
+  EXPECT_LE(c.low, c.relative);
+  EXPECT_GE(c.high, c.relative);
+}
+
+// The context grows: passes take 100, 101, … 149 ns, and 4 % longer in the new run. Pass by pass nothing else
+// differs; the two medians alone would lie within the spread.
+TEST(change, that_passes_share_is_no_noise) {
+  std::vector<double> base;
+  std::vector<double> fresh;
+  for (int i = 0; i < 50; ++i) {
+    base.push_back(100'000 + 1000 * i);
+    fresh.push_back(1.04 * base.back());
+  }
+  const time_change c = change_of({run_of(base)}, {run_of(fresh)});
+  EXPECT_TRUE(c.paired);
+  EXPECT_NEAR(c.relative, 0.04, 1e-9);
+  EXPECT_EQ(c.verdict, outcome::worse);
+  fresh.pop_back();
+  EXPECT_EQ(change_of({run_of(base)}, {run_of(fresh)}).verdict, outcome::inconclusive);
+}
+
+// A layer that runs in every third pass: its ten passes are compared, 1000 against 1100 ns.
+TEST(change, of_what_runs_in_some_passes_is_that_of_these) {
+  std::vector<double> base;
+  std::vector<double> fresh;
+  for (int i = 0; i < 30; ++i) {
+    base.push_back(i % 3 == 0 ? 1000 : 0);
+    fresh.push_back(i % 3 == 0 ? 1100 : 0);
+  }
+  const time_change c = change_of({run_of(base)}, {run_of(fresh)});
+  EXPECT_EQ(c.base, 1000);
+  EXPECT_NEAR(c.relative, 0.1, 1e-12);
+  EXPECT_EQ(c.verdict, outcome::worse);
+  EXPECT_EQ(change_of({run_of(base)}, {run_of(base)}).verdict, outcome::same);
+}
+
+TEST(change, of_totals_alone_is_judged_by_the_noise_floor) {
+  const time_change within = change_of({{{}, 1000}}, {{{}, 1019}});
+  EXPECT_FALSE(within.has_interval);
+  EXPECT_EQ(within.verdict, outcome::same);
+  EXPECT_EQ(change_of({{{}, 1000}}, {{{}, 1021}}).verdict, outcome::worse);
+  EXPECT_EQ(change_of({{{}, 1000}}, {{{}, 979}}).verdict, outcome::better);
+  EXPECT_EQ(change_of({{{}, 1000}}, {{{}, 0}}).verdict, outcome::inconclusive);
+  EXPECT_EQ(change_of({}, {{{}, 10}}).verdict, outcome::inconclusive);
+}
+
+// Two runs against two without samples: means 100, 102 and 120, 122, as logarithms. 20 % apart, spread 2 %:
+// t = ln(121/101) ÷ √(2·s²/2), s² = (ln 1.02)²/2 ≈ 1.96e-4 → 0.181 ÷ 0.0139 ≈ 13, far beyond 4.3.
+TEST(repeated_runs, need_no_samples) {
+  const side_times base{{{}, 100}, {{}, 102}};
+  EXPECT_EQ(change_of(base, {{{}, 120}, {{}, 122}}).verdict, outcome::worse);
+  EXPECT_EQ(change_of(base, {{{}, 103}, {{}, 105}}).verdict, outcome::inconclusive);
+}
+
+TEST(change, of_absurd_times_is_finite_or_nothing) {
+  const double far = 4.6e18;
+  for (const side_times& base : {side_times{run_of({0, 0, 0})}, side_times{run_of({1, far, 0, far})},
+                                 side_times{run_of({far, far})}, side_times{run_of({1})}}) {
+    for (const side_times& fresh : {side_times{run_of({far, 1, 1, far, far})}, side_times{run_of({0, 0})},
+                                    side_times{run_of({1, 0, 0, 0}), run_of({5, 5})}}) {
+      const time_change c = change_of(base, fresh);
+      EXPECT_FALSE(std::isnan(c.relative));
+      EXPECT_FALSE(std::isnan(c.low));
+      EXPECT_FALSE(std::isnan(c.high));
+      EXPECT_FALSE(std::isnan(c.p));
+    }
+  }
+}
+
+// p of 0.01, 0.02, 0.03, 0.2 and 0.9: q = min over what follows of p·5 ÷ rank: 0.05, 0.05, 0.05, 0.25, 0.9.
+TEST(judge, is_benjamini_and_hochbergs) {
+  std::vector<time_change> all(5);
+  const double p[] = {0.2, 0.01, 0.9, 0.03, 0.02};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].p = p[i];
+    all[i].has_interval = true;
+    all[i].base_mean = all[i].fresh_mean = 1;
+    all[i].relative = all[i].high = 0.1;
+    all[i].low = 0.01;
+  }
+  std::vector<time_change*> family;
+  for (time_change& one : all) {
+    family.push_back(&one);
+  }
+  varve::comparing::judge(family, {});
+  EXPECT_NEAR(all[0].q, 0.25, 1e-12);
+  EXPECT_NEAR(all[1].q, 0.05, 1e-12);
+  EXPECT_NEAR(all[2].q, 0.9, 1e-12);
+  EXPECT_NEAR(all[3].q, 0.05, 1e-12);
+  EXPECT_NEAR(all[4].q, 0.05, 1e-12);
+  EXPECT_EQ(all[0].verdict, outcome::inconclusive);
+}
+
+// Twenty layers of which none changed, 200 times: 5 % of all comparisons may name one. The interval of 200
+// that holds 95 % of all counts ends at 16.
+TEST(judge, names_no_layer_in_nineteen_of_twenty_comparisons) {
+  noise_source source{7};
+  resampler draws{199, 1};
+  const compare_options options{0.95, 0.0, 199, 1};
+  int alarms = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::vector<time_change> all;
+    for (int layer = 0; layer < 20; ++layer) {
+      all.push_back(varve::comparing::change_of({run_of(source.times(noise::student, 40, 1e6, 0.02))},
+                                                {run_of(source.times(noise::student, 40, 1e6, 0.02))},
+                                                options, draws));
+    }
+    std::vector<time_change*> family;
+    for (time_change& one : all) {
+      family.push_back(&one);
+    }
+    varve::comparing::judge(family, options);
+    alarms += std::any_of(all.begin(), all.end(),
+                          [](const time_change& c) {
+                            return c.verdict == outcome::better || c.verdict == outcome::worse;
+                          })
+                  ? 1
+                  : 0;
+  }
+  EXPECT_LE(alarms, 16);
+}
+
+}  // namespace

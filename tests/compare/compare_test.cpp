@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+#include <varve/compare.hpp>
+
+#include "compare/made_report.hpp"
+#include "formats/table/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::made_report;
+using varve::comparison;
+using varve::contribution;
+using varve::outcome;
+
+made_report decoder(varve::time_ns attention = 100'000, varve::time_ns mlp = 200'000) {
+  made_report r;
+  for (const std::string i : {"0", "1"}) {
+    r.add("layer " + i).add("layer " + i + " / attention", attention).add("layer " + i + " / mlp", mlp);
+  }
+  return r;
+}
+
+const varve::row_change& row_of(const comparison& c, const std::string& path) {
+  for (const varve::row_change& r : c.rows) {
+    if (r.path == path) {
+      return r;
+    }
+  }
+  throw std::runtime_error{"no " + path};
+}
+
+const varve::comparability_reason* reason(const comparison& c, const std::string& what) {
+  for (const auto& r : c.reasons) {
+    if (r.what == what) {
+      return &r;
+    }
+  }
+  return nullptr;
+}
+
+TEST(compare, a_report_with_itself_has_no_difference) {
+  const varve::report r = decoder().make();
+  const comparison c = compare(r, r);
+  EXPECT_TRUE(c.no_difference());
+  EXPECT_TRUE(c.comparable());
+  EXPECT_EQ(c.score, 1);
+  EXPECT_THAT(c.reasons, testing::IsEmpty());
+  for (const auto& row : c.rows) {
+    EXPECT_EQ(row.gpu_time.verdict, outcome::same) << row.path;
+  }
+  EXPECT_THAT(to_table(c), HasSubstr("No difference."));
+}
+
+// MLP 200 → 220 µs in each of two layers: +10 %; layers 300 → 320 µs, +6.7 %; the step of 700 µs, of which
+// the device starves for 100, +40 µs.
+TEST(compare, names_what_got_slower_and_what_made_the_total) {
+  const comparison c = compare(decoder().make(), decoder(100'000, 220'000).make());
+  EXPECT_FALSE(c.no_difference());
+  EXPECT_EQ(row_of(c, "layer 0 / mlp").gpu_time.verdict, outcome::worse);
+  EXPECT_NEAR(row_of(c, "layer 0 / mlp").gpu_time.relative, 0.1, 1e-3);
+  EXPECT_EQ(row_of(c, "layer 0 / attention").gpu_time.verdict, outcome::same);
+  ASSERT_EQ(c.phases.size(), 1U);
+  const varve::phase_change& p = c.phases[0];
+  EXPECT_EQ(p.step.verdict, outcome::worse);
+  EXPECT_DOUBLE_EQ(p.base_wall, 700'000);
+  EXPECT_DOUBLE_EQ(p.fresh_wall, 740'000);
+  EXPECT_EQ(c.rows[p.contributions[0].row].label, "mlp");
+  EXPECT_DOUBLE_EQ(p.contributions[0].change(), 20'000);
+  EXPECT_DOUBLE_EQ(p.contributions[1].change(), 20'000);
+  double sum = 0;
+  double base = 0;
+  for (const contribution& one : p.contributions) {
+    sum += one.change();
+    base += one.base;
+  }
+  EXPECT_NEAR(sum, 40'000, 1e-6);
+  EXPECT_NEAR(base, 700'000, 1e-6);
+  // Both layers' MLP together: 400 → 440 µs.
+  const auto label =
+      std::find_if(c.labels.begin(), c.labels.end(), [](const auto& l) { return l.label == "mlp"; });
+  ASSERT_NE(label, c.labels.end());
+  EXPECT_EQ(label->rows, 2);
+  EXPECT_NEAR(label->gpu_time.base_mean, 400'000, 1e-6);
+  EXPECT_EQ(label->gpu_time.verdict, outcome::worse);
+  EXPECT_THAT(to_table(c), AllOf(HasSubstr("decode: step +5.7 %, worse. 4 layers worse, 0 better."),
+                                 HasSubstr("What made +40.0 µs a pass"), HasSubstr("mlp (2)")));
+}
+
+TEST(compare, is_the_same_every_time) {
+  const varve::report base = decoder().make();
+  const varve::report fresh = decoder(101'000, 203'000).make();
+  EXPECT_EQ(to_table(compare(base, fresh)), to_table(compare(base, fresh)));
+}
+
+TEST(compare, contributions_add_up_whatever_was_added_removed_or_wrapped) {
+  made_report base = decoder();
+  base.add("head", 50'000);
+  made_report fresh;
+  fresh.add("model", 7'000).add("model / layer 0", 3'000).add("model / layer 0 / attention", 90'000);
+  fresh.add("model / layer 0 / moe", 250'000).add("model / layer 0 / router", 5'000).add("sampler", 20'000);
+  const comparison c = compare(base.make(), fresh.make());
+  const varve::phase_change& p = c.phases[0];
+  double sum = 0;
+  for (const contribution& one : p.contributions) {
+    sum += one.change();
+  }
+  EXPECT_NEAR(sum, p.fresh_wall - p.base_wall, 1e-6);
+  EXPECT_NEAR(p.base_wall, 750'000, 1e-6);   // 2 · 300 + 50 + 100 starved
+  EXPECT_NEAR(p.fresh_wall, 475'000, 1e-6);  // 7 + 3 + 90 + 250 + 5 + 20 + 100
+}
+
+TEST(compare, without_samples_goes_by_the_noise_floor_and_says_so) {
+  const comparison c = compare(decoder().make(false), decoder(101'000, 230'000).make(false));
+  EXPECT_EQ(row_of(c, "layer 0 / attention").gpu_time.verdict, outcome::same);
+  EXPECT_EQ(row_of(c, "layer 0 / mlp").gpu_time.verdict, outcome::worse);
+  EXPECT_FALSE(row_of(c, "layer 0 / mlp").gpu_time.has_interval);
+  ASSERT_NE(reason(c, "samples"), nullptr);
+  EXPECT_THAT(reason(c, "samples")->text, HasSubstr("judged by the noise floor of 2.0 % alone"));
+  EXPECT_TRUE(c.comparable());
+}
+
+TEST(compare, keeps_repeated_runs_apart) {
+  std::vector<varve::report> base;
+  std::vector<varve::report> fresh;
+  for (const varve::time_ns off : {-4'000, 0, 5'000}) {
+    base.push_back(decoder(100'000, 200'000 + off).make());
+    fresh.push_back(decoder(100'000, 202'000 - off).make());
+  }
+  const comparison c = compare(base, fresh);
+  EXPECT_EQ(c.base_runs, 3);
+  const varve::time_change& mlp = row_of(c, "layer 0 / mlp").gpu_time;
+  EXPECT_EQ(mlp.base_runs, 3);
+  EXPECT_EQ(mlp.base_passes, 60);
+  // Each run's passes tell its time to a thousandth, but runs of one side differ by 2 %: 1 % is no change.
+  EXPECT_EQ(mlp.verdict, outcome::inconclusive);
+  EXPECT_LT(mlp.low, 0);
+  EXPECT_GT(mlp.high, 0.02);
+}
+
+TEST(compare, other_devices_models_and_quality_are_refused) {
+  const varve::report base = decoder().make();
+  varve::report other = base;
+  other.devices[0].device.name = "GPU Y";
+  EXPECT_FALSE(compare(base, other).comparable());
+  EXPECT_THAT(reason(compare(base, other), "device")->text, HasSubstr("GPU X against GPU Y"));
+
+  other = base;
+  other.quality.attributed = 0.5;
+  EXPECT_THAT(reason(compare(base, other), "quality")->text, HasSubstr("100.0 % against 50.0 %"));
+  EXPECT_FALSE(compare(base, other).comparable());
+
+  other = base;
+  varve::report named = base;
+  for (auto* const r : {&other, &named}) {
+    r->phases[0].model = r == &other ? "llama" : "qwen";
+    for (varve::row& layer : r->layers) {
+      layer.model = r->phases[0].model;
+    }
+  }
+  EXPECT_FALSE(compare(named, other).comparable());
+  EXPECT_THAT(reason(compare(named, other), "model")->text, HasSubstr("qwen against llama"));
+  EXPECT_TRUE(compare(base, other).comparable());  // not every source knows the model
+
+  other = base;
+  other.devices[0].ceilings = varve::ceilings{};
+  other.devices[0].ceilings->clock = 1.98e9;
+  varve::report slower = other;
+  slower.devices[0].ceilings->clock = 1.2e9;
+  EXPECT_FALSE(compare(slower, other).comparable());
+  EXPECT_THAT(to_table(compare(slower, other)),
+              HasSubstr("! not comparable: the device's clock: 1,200 MHz against"));
+}
+
+TEST(compare, ranks_and_other_batches_are_warned_of) {
+  const varve::report base = decoder().make();
+  varve::report one = base;
+  varve::report other = base;
+  one.rank = 0;
+  other.rank = 1;
+  one.world_size = other.world_size = 8;
+  const comparison ranks = compare(one, other);
+  EXPECT_TRUE(ranks.comparable());
+  EXPECT_LT(ranks.score, 1);
+  EXPECT_THAT(reason(ranks, "ranks")->text, HasSubstr("ranks 0 and 1 of 8"));
+  other.world_size = 4;
+  EXPECT_FALSE(compare(one, other).comparable());
+
+  other = base;
+  other.phases[0].decode_tokens *= 2;
+  EXPECT_THAT(reason(compare(base, other), "batch")->text, HasSubstr("1.00 tokens a pass against 2.00"));
+}
+
+TEST(compare, tells_kernels_that_came_went_or_run_otherwise) {
+  made_report base = decoder();
+  base.kernel("gemm", 4, 128, 50'000)
+      .kernel("old", 2, 64, 20'000)
+      .kernel("norm", 4, 8, 1'000)
+      .kernel("copy", 1, 1, 100);
+  made_report fresh = decoder();
+  fresh.kernel("gemm", 4, 256, 50'000)
+      .kernel("norm", 2, 8, 1'000)
+      .kernel("new", 2, 64, 30'000)
+      .kernel("copy", 1, 1, 100);
+  const comparison c = compare(base.make(), fresh.make());
+  std::vector<std::string> found;
+  for (const auto& k : c.kernels) {
+    found.push_back(k.name + ' ' + std::to_string(static_cast<int>(k.what)));
+  }
+  using kind = varve::kernel_change::kind;
+  const auto told = [](const char* name, kind what) {
+    return name + (' ' + std::to_string(static_cast<int>(what)));
+  };
+  EXPECT_THAT(found, ElementsAre(told("gemm", kind::shape), told("new", kind::added),
+                                 told("old", kind::removed), told("norm", kind::count)));
+  EXPECT_THAT(to_table(c), HasSubstr("128×0×0 of 0×0×0 → 256×0×0 of 0×0×0"));
+}
+
+/// MLP reads 1000 bytes of weights a pass, or 500.
+comparison halved(varve::time_ns before, varve::time_ns then, bool samples = true) {
+  made_report base;
+  base.add("mlp", before).work("mlp", {5000, 1000, 0, 0, {}, 0, 0});
+  made_report fresh;
+  fresh.add("mlp", then).work("mlp", {5000, 500, 0, 0, {}, 0, 0});
+  return compare(base.make(samples), fresh.make(samples));
+}
+
+TEST(compare, what_gains_less_than_a_fifth_by_half_the_bytes_was_not_bound_by_them) {
+  using result = varve::hypothesis_check::result;
+  const comparison little = halved(200'000, 190'000);
+  ASSERT_EQ(little.hypotheses.size(), 1U);
+  EXPECT_EQ(little.hypotheses[0].label, "mlp");
+  EXPECT_EQ(little.hypotheses[0].outcome, result::not_bound);
+  EXPECT_NEAR(little.hypotheses[0].speedup, 0.05, 1e-3);
+  EXPECT_TRUE(row_of(little, "mlp").work_changed);
+  EXPECT_THAT(to_table(little),
+              AllOf(HasSubstr("mlp: half the bytes of its weights, 5.0 % less time"),
+                    HasSubstr("it was not bound by reading them"), HasSubstr("weight bytes -50.0 %")));
+  EXPECT_EQ(halved(200'000, 120'000).hypotheses[0].outcome, result::bound);
+  // Of totals alone: 20 % within the noise floor of 2 %.
+  EXPECT_EQ(halved(200'000, 160'000, false).hypotheses[0].outcome, result::undecided);
+  EXPECT_THAT(compare(decoder().make(), decoder(1, 1).make()).hypotheses, testing::IsEmpty());
+}
+
+// The base says: with graphs 700 µs would be 640 (600 to 650) µs.
+TEST(compare, checks_predictions_whose_change_the_new_report_shows) {
+  using result = varve::prediction_check::result;
+  varve::report base = decoder().make();
+  base.phases[0].total.launches = 20 * 50;
+  varve::prediction& p = base.predictions.emplace_back();
+  p.what = varve::prediction::change::graphs;
+  p.phase = 0;
+  p.now = 700'000;
+  p.at_best = 600'000;
+  p.expected = 640'000;
+  p.at_worst = 650'000;
+  const auto outcome_of = [&](varve::time_ns mlp, std::int64_t graphs) {
+    varve::report fresh = decoder(100'000, mlp).make();
+    fresh.phases[0].total.launches = fresh.phases[0].total.graph_launches = graphs;
+    return compare(base, fresh);
+  };
+  EXPECT_THAT(outcome_of(170'000, 0).predictions, testing::IsEmpty());
+  const comparison held = outcome_of(170'000, 20);  // 2 · 270 + 100 = 640 µs
+  ASSERT_EQ(held.predictions.size(), 1U);
+  EXPECT_DOUBLE_EQ(held.predictions[0].measured, 640'000);
+  EXPECT_EQ(held.predictions[0].outcome, result::held);
+  EXPECT_THAT(to_table(held),
+              HasSubstr("decode with CUDA graphs: predicted 640 µs (600 µs to 650 µs), measured 640 µs"));
+  EXPECT_EQ(outcome_of(200'000, 20).predictions[0].outcome, result::slower);
+  EXPECT_EQ(outcome_of(100'000, 20).predictions[0].outcome, result::faster);
+}
+
+TEST(compare, of_nothing_refuses) {
+  EXPECT_FALSE(compare(std::vector<varve::report>{}, {decoder().make()}).comparable());
+  const comparison c = compare(varve::report{}, varve::report{});
+  EXPECT_FALSE(c.comparable());
+  EXPECT_THAT(to_table(c), HasSubstr("neither side has any phase"));
+}
+
+// What a file may hold: times beyond all bounds, samples of another length, phases and parents that are not
+// there, numbers that are none.
+TEST(compare, hostile_reports_are_compared_like_others) {
+  varve::report bad = decoder().make();
+  bad.phases[0].wall = std::numeric_limits<varve::time_ns>::max();
+  bad.phases[0].passes = -5;
+  bad.phases[0].step.mean = std::nan("");
+  bad.phases[0].partition.starved.launching = std::numeric_limits<varve::time_ns>::min();
+  bad.phases[0].prefill_tokens = bad.phases[0].decode_tokens = std::numeric_limits<std::int64_t>::max();
+  bad.phases[0].samples.step.resize(3, -1);
+  bad.phases.push_back(bad.phases[0]);
+  bad.layers[0].per_pass.assign(20, std::numeric_limits<varve::time_ns>::max());
+  bad.layers[1].per_pass.resize(2);
+  bad.layers[2].exclusive.shared_time = std::numeric_limits<double>::infinity();
+  bad.layers[3].inclusive.gpu_time = std::numeric_limits<varve::time_ns>::min();
+  bad.layers[3].inclusive.declared.flops = std::numeric_limits<std::int64_t>::min();
+  bad.layers[4].parent = 1000;
+  bad.layers[5].path = "a | b\x1b[31m`<script>@all \xff";
+  bad.quality.attributed = std::nan("");
+  bad.predictions.resize(3);
+  bad.predictions[0].phase = 77;
+  bad.predictions[1].phase = 0;
+  bad.predictions[1].layer = 4000;
+  bad.predictions[1].what = varve::prediction::change::fused;
+  const varve::report good = decoder().make();
+  for (const auto& [base, fresh] : {std::pair{bad, good}, {good, bad}, {bad, bad}}) {
+    const comparison c = compare(base, fresh);
+    EXPECT_THAT(to_table(c), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(to_markdown(c),
+                AllOf(Not(HasSubstr("<script>")), Not(HasSubstr("@all")), Not(HasSubstr("\x1b"))));
+    for (const varve::phase_change& p : c.phases) {
+      for (const contribution& one : p.contributions) {
+        EXPECT_TRUE(std::isfinite(one.change()));
+      }
+    }
+  }
+}
+
+TEST(compare, options_beyond_sense_are_taken_as_the_nearest) {
+  const comparison c = compare(decoder().make(), decoder().make(), {std::nan(""), -1, 0, 1});
+  EXPECT_EQ(c.options.confidence, 0.95);
+  EXPECT_EQ(c.options.noise, 0);
+  EXPECT_EQ(c.options.resamples, 99);
+}
+
+TEST(compare, a_table_fits_the_terminal) {
+  const comparison c = compare(decoder().make(), decoder(100'000, 220'000).make());
+  for (const int width : {60, 100}) {
+    std::istringstream in{to_table(c, {20, width, false})};
+    for (std::string line; std::getline(in, line);) {
+      EXPECT_LE(varve::table::columns(line), static_cast<std::size_t>(width)) << line;
+    }
+  }
+}
+
+TEST(markdown, is_a_table_with_its_verdicts) {
+  const std::string text = to_markdown(compare(decoder().make(), decoder(100'000, 220'000).make()));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("**decode: step +5.7 %, worse. 4 layers worse, 0 better.**"),
+                    HasSubstr("| a pass | base | new | change | interval | verdict | notes |\n|---|---:|"),
+                    HasSubstr("| layer 0 / mlp | 200 µs | 220 µs | +10.0 % |")));
+}
+
+}  // namespace
