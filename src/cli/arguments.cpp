@@ -249,6 +249,24 @@ void add_model_options(CLI::App& app, model_arguments& to) {
       "--model", describe,
       "the model's config.json, or its folder: tells FLOPs and bytes of\nlayers that nobody else tells of");
   model->type_name("FILE");
+  const auto share = [&to](const std::string& text) {  // behind --model, however they are given
+    const auto ranks = number_of<std::int64_t>(text);
+    try {
+      if (!ranks) {
+        throw std::invalid_argument{"\"" + text + "\" is no number of ranks"};
+      }
+      if (to.description) {
+        to.description = tensor_parallel(*to.description, *ranks);
+      }
+    } catch (const std::invalid_argument& e) {
+      throw CLI::ValidationError("--tensor-parallel", e.what());
+    }
+  };
+  app.add_option_function<std::string>(
+         "--tensor-parallel", share,
+         "ranks that share each layer of the model: describe one's part,\nas Megatron-LM and vLLM split it")
+      ->type_name("N")
+      ->needs(model);
   const auto rule = [&to](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
       to.options.rules.push_back(label_rule_of(text));
@@ -403,6 +421,8 @@ void add_options(CLI::App& app, predict_arguments& out) {
   add_count("--context", out.context,
             "keys that the newest token attends to, itself among them;\ndefault --tokens");
   add_count("--sequences", out.sequences, "in the batch; default 1");
+  add_count("--tensor-parallel", out.ranks,
+            "ranks that share each layer: one's part, without what they\nsend each other; default 1");
   add_view_options(app, out.report);
   add_common_options(app, out.report, "");
   app.get_option("--device")->required();

@@ -56,6 +56,7 @@ struct predict_arguments {
   std::int64_t tokens = 1;
   std::optional<std::int64_t> context;  ///< absent: `tokens`
   std::int64_t sequences = 1;
+  std::int64_t ranks = 1;  ///< that share the model
 };
 
 struct devices_arguments {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -123,7 +124,8 @@ trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences, co
       t.attributes.push_back({out.pass(), key, value});
     }
   }
-  t.source = m.name + " on " + device.name + ": predicted, each operator at its roof";
+  t.source = m.name + (m.ranks > 1 ? ", one of " + std::to_string(m.ranks) + " ranks," : "") + " on " +
+             device.name + ": predicted, each operator at its roof";
   return out.finish();
 }
 
