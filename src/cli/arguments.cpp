@@ -362,11 +362,11 @@ void add_table_options(CLI::App& app, report_arguments& out) {
   app.add_flag("--group-by-shape", out.table.by_shape,
                "operators apart for each set of shapes of their inputs");
   app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
+  add_model_options(app, out.model);
   add_common_options(app, out, "; default by the names in the trace");
 }
 
 void add_options(CLI::App& app, report_arguments& out) {
-  add_model_options(app, out.model);
   app.add_option("FILE", out.files, "PyTorch profiler traces (JSON, also gzip) and reports from --json")
       ->type_name("")
       ->required();
