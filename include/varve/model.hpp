@@ -92,11 +92,11 @@ struct model {
 /// The same model with nothing quantised and all elements of one type.
 [[nodiscard]] VARVE_API model unquantised(model m, dtype type = dtype::bf16);
 
-/// The part of `m` that each of `ranks` devices runs under tensor parallelism as Megatron-LM has it: its share of
-/// the heads, of the width of feed-forward blocks and of each expert, and of the vocabulary (rounded up); norms,
-/// routers, tables of positions and what latent attention projects to are on all. Where there are fewer
-/// key-value heads than ranks each is on several. docs/work.md has what follows. Throws std::invalid_argument,
-/// which names what `ranks` does not divide, and where `m` is a part already.
+/// The part of `m` that each of `ranks` devices runs under tensor parallelism as Megatron-LM has it: its
+/// share of the heads, of the width of feed-forward blocks and of each expert, and of the vocabulary (rounded
+/// up); norms, routers, tables of positions and what latent attention projects to are on all. Where there are
+/// fewer key-value heads than ranks each is on several. docs/work.md has what follows. Throws
+/// std::invalid_argument, which names what `ranks` does not divide, and where `m` is a part already.
 [[nodiscard]] VARVE_API model tensor_parallel(const model& m, std::int64_t ranks);
 
 /// Parameters by what they belong to. A tied matrix counts once, as embedding.

@@ -65,8 +65,9 @@ int run(const predict_arguments& asked) {
     return success;
   }
   const std::string text =
-      m.name + (m.ranks > 1 ? ", one of " + std::to_string(m.ranks) + " ranks: " : ": ") + billions(count_parameters(m).total) + " parameters, weights " +
-      amount(weight_bytes(m)) + (m.quantisation.empty() ? "" : " (" + m.quantisation + ")") + ", KV cache " +
+      m.name + (m.ranks > 1 ? ", one of " + std::to_string(m.ranks) + " ranks: " : ": ") +
+      billions(count_parameters(m).total) + " parameters, weights " + amount(weight_bytes(m)) +
+      (m.quantisation.empty() ? "" : " (" + m.quantisation + ")") + ", KV cache " +
       amount(asked.sequences * kv_bytes(m, one.context)) + " for " + std::to_string(asked.sequences) +
       (asked.sequences == 1 ? " sequence of " : " sequences of ") + std::to_string(one.context) +
       " tokens\n\n";

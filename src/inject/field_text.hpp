@@ -55,8 +55,7 @@ class field_writer {
     text_ += field_end;
   }
   template <class Whole>
-    requires(std::is_integral_v<Whole> || std::is_enum_v<Whole>)
-  void add(Whole value) {
+  requires(std::is_integral_v<Whole> || std::is_enum_v<Whole>) void add(Whole value) {
     text_ += std::to_string(static_cast<std::int64_t>(value)) + field_end;
   }
 
@@ -93,8 +92,7 @@ class field_reader {
   void get(std::string& to) { to = next(); }
   void get(double& to) { to = std::strtod(std::string{next()}.c_str(), nullptr); }
   template <class Whole>
-    requires(std::is_integral_v<Whole> || std::is_enum_v<Whole>)
-  void get(Whole& to) {
+  requires(std::is_integral_v<Whole> || std::is_enum_v<Whole>) void get(Whole& to) {
     const std::string_view one = next();
     std::int64_t value = 0;
     const auto [end, fault] = std::from_chars(one.data(), one.data() + one.size(), value);

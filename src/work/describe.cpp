@@ -311,9 +311,7 @@ void describer::describe_pass(std::uint32_t pass) {
 }
 
 void describer::count_losses() {
-  const auto lose = [&](std::uint64_t count, std::string_view what) {
-    t_.lose(what, losses_of, count);
-  };
+  const auto lose = [&](std::uint64_t count, std::string_view what) { t_.lose(what, losses_of, count); };
   lose(no_tokens_,
        "passes not described, their tokens are not known: set them (varve_attribute), or give the "
        "batch (--batch-tokens)");

@@ -31,6 +31,7 @@ class writer {
     t_.intern_stream({0, 0, 0});
     t_.devices.push_back({0, device.name, device.multiprocessors, device.compute_capability, 0});
     t_.live_cpu = false;
+    t_.collectors.push_back({"prediction", "", collector_state::stopped, "nothing ran"});
     pass_ = open(none, range_kind::phase, decode ? "decode" : "prefill", no_index);
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// One rank's part of a model, as Megatron-LM splits it (Shoeybi et al. 2019): queries, keys, values, gate and up
-// by their outputs, what projects back by its inputs.
+// One rank's part of a model, as Megatron-LM splits it (Shoeybi et al. 2019): queries, keys, values, gate and
+// up by their outputs, what projects back by its inputs.
 #include <varve/model.hpp>
 
 #include <stdexcept>
