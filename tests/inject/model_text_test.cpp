@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // What `varve run` hands over of models and devices arrives as it was.
-#include "inject/device_text.hpp"
 #include "inject/model_text.hpp"
+#include "inject/device_text.hpp"
 
 #include <gtest/gtest.h>
 
