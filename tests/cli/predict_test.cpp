@@ -42,7 +42,8 @@ TEST_F(predict, prints_the_table_of_a_pass_that_nothing_ran) {
 }
 
 TEST_F(predict, names_what_runs_and_calls_nothing_recorded) {
-  const outcome o = run({"predict", "--model", model, "--device", "h200", "--by", "category", "--fold", "0"});
+  const outcome o = run(
+      {"predict", "--model", model, "--device", "h200", "--tokens", "64", "--by", "category", "--fold", "0"});
   EXPECT_THAT(o.out,
               AllOf(HasSubstr("each operator at its roof · "), Not(HasSubstr("recorded")),
                     HasSubstr("\nlinear "), HasSubstr("\nattention "), HasSubstr("\nnormalisation "),
