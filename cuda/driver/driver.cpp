@@ -18,7 +18,11 @@ namespace varve::cuda {
 namespace {
 
 // CUdevice_attribute, of cuda.h.
+constexpr int clock_rate = 13;  // kHz, as the memory's
 constexpr int multiprocessor_count = 16;
+constexpr int memory_clock_rate = 36;
+constexpr int memory_bus_width = 37;
+constexpr int l2_cache_size = 38;
 constexpr int capability_major = 75;
 constexpr int capability_minor = 76;
 
@@ -119,6 +123,11 @@ std::vector<device_info> devices(const driver& d) {
     }
     info.multiprocessors = attribute(device, multiprocessor_count);
     info.compute_capability = attribute(device, capability_major) * 10 + attribute(device, capability_minor);
+    constexpr std::int64_t kilo = 1000;
+    info.clock = kilo * attribute(device, clock_rate);
+    info.memory_clock = kilo * attribute(device, memory_clock_rate);
+    info.memory_bus = attribute(device, memory_bus_width);
+    info.l2_bytes = attribute(device, l2_cache_size);
     std::size_t bytes = 0;
     if (d.device_total_memory != nullptr && d.device_total_memory(&bytes, device) == success) {
       info.memory_bytes = static_cast<std::int64_t>(bytes);

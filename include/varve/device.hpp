@@ -47,8 +47,10 @@ struct ceilings {
 /// "NVIDIA " before it ("A10G" is no A10, "RTX 4090 Laptop GPU" no RTX 4090); of several cards of one name
 /// that with its multiprocessors, then with its memory. Of an instance (" MIG 1g.10gb" at the end) compute is
 /// the part that the device's multiprocessors are of all, memory and cache the part that the profile names.
-/// Nothing when no row has the name, when what is known of the device says that it is another card, or when
-/// several rows fit and nothing tells them apart.
+/// Where no row has the name, what is known of the device says that it is another card, or several rows fit
+/// and nothing tells them apart: what follows from the clocks, multiprocessors and memory bus that the driver
+/// tells (docs/devices.md), and `source` says so; rates of tensor cores are unknown then. Nothing where these
+/// are not known either, and for such an instance.
 [[nodiscard]] VARVE_API std::optional<ceilings> find_ceilings(const device_info& device);
 /// The same by what a person types: "h200", "RTX 4090", "a100-sxm4-80gb"; whatever its case and punctuation.
 /// Throws std::invalid_argument, which lists the nearest names, where none or several fit.

@@ -85,11 +85,19 @@ struct model {
   dtype cache = dtype::bf16;    ///< of keys and values
   dtype factors = dtype::bf16;  ///< what activations are multiplied as where weights are quantised
   std::string quantisation;     ///< how, in words; empty: not at all
+  std::int64_t ranks = 1;       ///< that share the model: it is the part of one (tensor_parallel())
   std::vector<model_layer> layers;
 };
 
 /// The same model with nothing quantised and all elements of one type.
 [[nodiscard]] VARVE_API model unquantised(model m, dtype type = dtype::bf16);
+
+/// The part of `m` that each of `ranks` devices runs under tensor parallelism as Megatron-LM has it: its
+/// share of the heads, of the width of feed-forward blocks and of each expert, and of the vocabulary (rounded
+/// up); norms, routers, tables of positions and what latent attention projects to are on all. Where there are
+/// fewer key-value heads than ranks each is on several. docs/work.md has what follows. Throws
+/// std::invalid_argument, which names what `ranks` does not divide, and where `m` is a part already.
+[[nodiscard]] VARVE_API model tensor_parallel(const model& m, std::int64_t ranks);
 
 /// Parameters by what they belong to. A tied matrix counts once, as embedding.
 struct parameter_counts {

@@ -187,6 +187,11 @@ struct device_info {
   std::int32_t multiprocessors = 0;     ///< 0 when unknown
   std::int32_t compute_capability = 0;  ///< 90 for 9.0; 0 when unknown
   std::int64_t memory_bytes = 0;
+  // As the driver tells; 0 when unknown.
+  std::int64_t clock = 0;         ///< the highest of its multiprocessors, in Hz
+  std::int64_t memory_clock = 0;  ///< the highest, in Hz; data moves twice in each
+  std::int32_t memory_bus = 0;    ///< bits
+  std::int64_t l2_bytes = 0;
 };
 
 /// Grid, block and resources of a kernel; interned, since few differ.
@@ -211,7 +216,9 @@ struct graph_node {
   std::uint64_t id = 0;  ///< as activities carry it
   std::uint32_t label = none;
   bool stale = false;  ///< the executable was updated and the match could not be shown
-  work declared;       ///< work declared at capture in the innermost range, shared by its nodes
+  /// Of a captured node the part that it carries of what was declared in the innermost range around it; of
+  /// others the work of all nodes of the path, which each of them has and which counts once a replay.
+  work declared;
   label_source source = label_source::captured;
   bool told_by_look = false;  ///< no id was recorded: graph and node are told by what ran, in which order
 };

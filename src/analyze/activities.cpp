@@ -149,7 +149,7 @@ attribution::place attribution::place_replayed(std::uint32_t i, std::uint32_t c,
     }
   }
   if (declares_work(trace_.graph_nodes[node].declared)) {
-    rows_.declare(last_replay_.slot, trace_.graph_nodes[node].declared);
+    rows_.declare_node(last_replay_.slot, trace_.graph_nodes[node]);
     if (c != none && last_replay_.pass != none) {
       structure_.passes[last_replay_.pass].has_work = true;
     }

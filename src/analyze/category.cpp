@@ -218,6 +218,22 @@ constexpr std::array rules{
     rule{activation, "unary_op"},
     rule{activation, "scale_f32"},
     rule{activation, "add", {}, true},
+
+    // Operators of a model's description, as predictions name them (model.hpp).
+    rule{linear, "_proj"},
+    rule{linear, "project_"},
+    rule{linear, "lm_head"},
+    rule{linear, "_absorb"},
+    rule{linear, "fc1", {}, true},
+    rule{linear, "fc2", {}, true},
+    rule{linear, "experts_gate_up"},
+    rule{linear, "experts_down"},
+    rule{linear, "shared_gate"},
+    rule{linear, "shared_down"},
+    rule{router, "combine", {}, true},
+    rule{embedding, "embed", {}, true},
+    rule{activation, "act", {}, true},
+    rule{activation, "residual"},
 };
 
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }

@@ -290,6 +290,24 @@ void row_table::declare_described(std::uint32_t slot, std::uint32_t pass) {
   }
 }
 
+void row_table::declare_node(std::uint32_t slot, const graph_node& node) {
+  slot_works_.resize(std::max(slot_works_.size(), slot + std::size_t{1}));
+  const call_slot& s = slots[slot];
+  slot_work& known = slot_works_[slot];
+  if (known.by_parts) {
+    add_work(s.row, node.declared);
+    return;
+  }
+  const bool declared = s.is_range() ? structure_.ranges[s.range].declares : known.declared;
+  known.by_parts = !declared && s.is_call() && node.source == label_source::captured;
+  declare(slot, std::span{&node.declared, 1});
+}
+
+void row_table::add_work(std::uint32_t row, const work& w) {
+  add_to(rows[row].declared, w);
+  roofs.add(row, groups[rows[row].group].device, w);
+}
+
 void row_table::declare(std::uint32_t slot, std::span<const work> works) {
   slot_works_.resize(std::max(slot_works_.size(), slot + std::size_t{1}));
   const call_slot& s = slots[slot];
@@ -299,8 +317,7 @@ void row_table::declare(std::uint32_t slot, std::span<const work> works) {
   }
   declared = true;
   for (const work& w : works) {
-    add_to(rows[s.row].declared, w);
-    roofs.add(s.row, groups[rows[s.row].group].device, w);
+    add_work(s.row, w);
   }
   rows[s.row].replays_declaring += s.is_range() ? 0 : 1;
   for (std::uint32_t up = slot; up != none; up = slots[up].parent) {

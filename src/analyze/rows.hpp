@@ -226,7 +226,9 @@ class row_table {
   /// The replay of a path by a graph launch; the range around the launch where that has the same path.
   std::uint32_t replay_slot(std::uint32_t call, std::uint32_t launch_range, std::uint32_t path,
                             std::uint32_t device);
-  void declare(std::uint32_t slot, const work& w) { declare(slot, std::span{&w, 1}); }
+  /// What a replayed node carries. Captured nodes of one path carry a part of its work each, others the
+  /// whole.
+  void declare_node(std::uint32_t slot, const graph_node& node);
   /// Of what a description tells of a replay in this pass and of those around it, each once a device.
   void declare_described(std::uint32_t slot, std::uint32_t pass);
   /// Slots of replays that a description tells of, and its entries: each once, other launches' have none.
@@ -260,6 +262,7 @@ class row_table {
   };
 
   void declare(std::uint32_t slot, std::span<const work> works);
+  void add_work(std::uint32_t row, const work& w);
   void list_labels(std::uint32_t row);
   std::uint32_t find_kernel(std::uint32_t name, bool moves, std::uint32_t group);
   std::uint32_t category_of(std::uint32_t name);
@@ -282,9 +285,10 @@ class row_table {
   std::vector<described_slot> described_;
   struct slot_work {
     bool declared = false;
-    bool inside = false;  ///< declared for it or for something below
+    bool inside = false;    ///< declared for it or for something below
+    bool by_parts = false;  ///< and a part by each of its nodes
   };
-  std::vector<slot_work> slot_works_;       ///< by slot that is no range, as far as any declares
+  std::vector<slot_work> slot_works_;       ///< by slot, as far as any declares
   std::vector<std::uint32_t> range_slots_;  ///< by range: its first slot
   std::vector<last_kernel> last_kernels_;   ///< by name, kernels and what moves bytes apart
   std::vector<std::uint8_t> name_categories_;

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "analyze/sentence.hpp"
 
+#include "trace/pipe_names.hpp"
+
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -72,12 +74,7 @@ std::string name_of(bound by) {
       std::array{"nothing known", "compute", "memory", "communication", "copy", "starved", "latency"}, by);
 }
 
-std::string name_of(math_pipe pipe) {
-  return name_in(std::array{"unknown", "mixed", "FP64", "FP64 tensor", "FP32", "FP16", "TF32 tensor",
-                            "FP16 tensor", "FP16 tensor (FP16 sums)", "BF16 tensor", "FP8 tensor",
-                            "FP4 tensor", "INT8 tensor", "INT8 dp4a"},
-                 pipe);
-}
+std::string name_of(math_pipe pipe) { return name_in(pipe_names, pipe); }
 
 std::string name_of(work_source source) {
   return name_in(std::array{"counters", "the engine", "operators' shapes", "the model's description"},

@@ -250,6 +250,24 @@ void add_model_options(CLI::App& app, model_arguments& to) {
       "--model", describe,
       "the model's config.json, or its folder: tells FLOPs and bytes of\nlayers that nobody else tells of");
   model->type_name("FILE");
+  const auto share = [&to](const std::string& text) {  // behind --model, however they are given
+    const auto ranks = number_of<std::int64_t>(text);
+    try {
+      if (!ranks) {
+        throw std::invalid_argument{"\"" + text + "\" is no number of ranks"};
+      }
+      if (to.description) {
+        to.description = tensor_parallel(*to.description, *ranks);
+      }
+    } catch (const std::invalid_argument& e) {
+      throw CLI::ValidationError("--tensor-parallel", e.what());
+    }
+  };
+  app.add_option_function<std::string>(
+         "--tensor-parallel", share,
+         "ranks that share each layer of the model: describe one's part,\nas Megatron-LM and vLLM split it")
+      ->type_name("N")
+      ->needs(model);
   const auto rule = [&to](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
       to.options.rules.push_back(label_rule_of(text));
@@ -343,6 +361,7 @@ void add_analysis_options(CLI::App& app, report_arguments& out) {
       "--steady", out.analysis.steady,
       "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");
   app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
+  add_model_options(app, out.model);
 }
 
 void add_table_options(CLI::App& app, report_arguments& out) {
@@ -353,9 +372,8 @@ void add_table_options(CLI::App& app, report_arguments& out) {
   add_common_options(app, out, "; default by the names in the trace");
 }
 
-/// What else a trace needs to be read.
-void add_reading_options(CLI::App& app, report_arguments& out) {
-  add_model_options(app, out.model);
+/// What else the replays of graphs tell.
+void add_capture_options(CLI::App& app, report_arguments& out) {
   app.add_option(
          "--captures", out.captures,
          "traces of graph captures, or folders of them, which lend their\nmodules to replayed kernels")
@@ -370,7 +388,7 @@ void add_options(CLI::App& app, report_arguments& out) {
       ->type_name("")
       ->required();
   add_table_options(app, out);
-  add_reading_options(app, out);
+  add_capture_options(app, out);
   app.add_flag("--json", out.json,
                "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");
   app.footer(std::string{terms} + "\n\n" + codes);
@@ -414,6 +432,8 @@ void add_options(CLI::App& app, predict_arguments& out) {
   add_count("--context", out.context,
             "keys that the newest token attends to, itself among them;\ndefault --tokens");
   add_count("--sequences", out.sequences, "in the batch; default 1");
+  add_count("--tensor-parallel", out.ranks,
+            "ranks that share each layer: one's part, without what they\nsend each other; default 1");
   add_view_options(app, out.report);
   add_common_options(app, out.report, "");
   app.get_option("--device")->required();
@@ -430,16 +450,6 @@ constexpr const char* diff_codes = R"(Exit codes:
   2  the command line is wrong
   3  the output could not be written
   4  the sides are not comparable: see standard error, and --force)";
-
-/// How files that are no reports yet are read.
-void add_reading_options(CLI::App& app, report_arguments& out) {
-  add_model_options(app, out.model);
-  add_rules(app, out.rules);
-  app.add_flag(
-      "--steady", out.analysis.steady,
-      "set apart passes whose batch is not the usual one of their kind,\nand those right after a change");
-  app.add_flag("--by-batch", out.analysis.by_batch, "rows and phases apart for each shape of the batch");
-}
 
 void add_baselines_option(CLI::App& app, std::string& to) {
   app.add_option("--baselines", to,
@@ -481,7 +491,8 @@ void add_options(CLI::App& app, diff_arguments& out) {
              });
   add_option(app, "--top", out.top, "N", "rows of each list at most, 0 all; default 20",
              "no number of rows from 0 to 100000", number_of<std::size_t>);
-  add_reading_options(app, out.report);
+  add_analysis_options(app, out.report);
+  add_capture_options(app, out.report);
   add_common_options(app, out.report, "; default by the names in the trace");
   app.footer(diff_codes);
 }
@@ -495,7 +506,8 @@ void add_options(CLI::App& save, CLI::App& list, baseline_arguments& out) {
       ->type_name("")
       ->required();
   save.add_flag("--force", out.force, "replace a baseline of this name");
-  add_reading_options(save, out.report);
+  add_analysis_options(save, out.report);
+  add_capture_options(save, out.report);
   add_baselines_option(save, out.folder);
   add_baselines_option(list, out.folder);
 }
@@ -552,7 +564,7 @@ void add_measured_file(CLI::App& app, report_arguments& out, std::string& file) 
       ->type_name("")
       ->required();
   add_analysis_options(app, out);
-  add_reading_options(app, out);
+  add_capture_options(app, out);
   add_common_options(app, out, "; default by the names in the trace");
 }
 

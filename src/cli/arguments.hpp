@@ -58,6 +58,7 @@ struct predict_arguments {
   std::int64_t tokens = 1;
   std::optional<std::int64_t> context;  ///< absent: `tokens`
   std::int64_t sequences = 1;
+  std::int64_t ranks = 1;  ///< that share the model
 };
 
 enum class diff_format : std::uint8_t { table, json, markdown };

@@ -7,6 +7,7 @@
 #include "cli/report.hpp"
 #include "cli/terminal.hpp"
 #include "formats/table/text.hpp"
+#include "trace/pipe_names.hpp"
 
 #include <varve/io.hpp>
 
@@ -14,9 +15,9 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 namespace varve::cli {
@@ -27,20 +28,6 @@ constexpr double tera = 1e12;
 constexpr double giga = 1e9;
 constexpr double mega = 1e6;
 constexpr double mebi = 1024.0 * 1024.0;
-
-constexpr std::pair<math_pipe, const char*> pipes[] = {
-    {math_pipe::fp64, "FP64"},
-    {math_pipe::fp64_tensor, "FP64 tensor"},
-    {math_pipe::fp32, "FP32"},
-    {math_pipe::fp16, "FP16"},
-    {math_pipe::tf32_tensor, "TF32 tensor"},
-    {math_pipe::fp16_tensor, "FP16 tensor, accumulated in FP32"},
-    {math_pipe::fp16_tensor_fp16, "FP16 tensor, accumulated in FP16"},
-    {math_pipe::bf16_tensor, "BF16 tensor"},
-    {math_pipe::fp8_tensor, "FP8 tensor"},
-    {math_pipe::fp4_tensor, "FP4 tensor"},
-    {math_pipe::int8_tensor, "INT8 tensor"},
-    {math_pipe::int8_dp4a, "INT8 dp4a"}};
 
 /// Three digits, or more where they stand before the point; "-" for what is unknown.
 std::string number(double value) {
@@ -115,9 +102,9 @@ std::string details(const ceilings& c) {
   }
   out += '\n' + ("  " + table::left("dense rates", 34)) + table::right("10^12/s", 9) +
          table::right("FLOP/B", 9) + (top > 0 ? "  at " + number(top / mega) + " MHz" : "") + '\n';
-  for (const auto& [pipe, name] : pipes) {
-    if (c.peak(pipe) > 0) {
-      line(out, name,
+  for (std::size_t k = 0; k < math_pipes; ++k) {
+    if (const auto pipe = static_cast<math_pipe>(k); c.peak(pipe) > 0) {
+      line(out, pipe_names[k],
            table::right(number(c.peak(pipe) / tera), 9) + table::right(number(c.ridge(pipe)), 9) +
                (top > 0 ? table::right(number(fast.peak(pipe) / tera), 13) : ""));
     }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,12 @@ int run(const predict_arguments& asked) {
     complain(e.what());
     return unreadable;
   }
+  try {
+    m = tensor_parallel(m, asked.ranks);
+  } catch (const std::invalid_argument& e) {
+    complain(std::string{"--tensor-parallel: "} + e.what());
+    return usage;
+  }
   const ceilings& device = *how.analysis.ceilings;
   const pass_sequence one{asked.tokens, asked.context.value_or(asked.tokens), asked.tokens == 1};
   const std::vector<pass_sequence> batch(static_cast<std::size_t>(asked.sequences), one);
@@ -58,8 +65,9 @@ int run(const predict_arguments& asked) {
     return success;
   }
   const std::string text =
-      m.name + ": " + billions(count_parameters(m).total) + " parameters, weights " +
-      amount(weight_bytes(m)) + (m.quantisation.empty() ? "" : " (" + m.quantisation + ")") + ", KV cache " +
+      m.name + (m.ranks > 1 ? ", one of " + std::to_string(m.ranks) + " ranks: " : ": ") +
+      billions(count_parameters(m).total) + " parameters, weights " + amount(weight_bytes(m)) +
+      (m.quantisation.empty() ? "" : " (" + m.quantisation + ")") + ", KV cache " +
       amount(asked.sequences * kv_bytes(m, one.context)) + " for " + std::to_string(asked.sequences) +
       (asked.sequences == 1 ? " sequence of " : " sequences of ") + std::to_string(one.context) +
       " tokens\n\n";

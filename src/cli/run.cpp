@@ -7,6 +7,7 @@
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "inject/device_text.hpp"
+#include "inject/model_text.hpp"
 #include "inject/variables.hpp"
 
 #include <varve/io.hpp>
@@ -256,6 +257,7 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
   report_arguments analysed = how;                             // so were reports, as asked
   analysed.analysis.by_batch = analysed.analysis.steady = false;
   analysed.analysis.ceilings.reset();
+  analysed.model.description.reset();
   const table_options options = table_of(how, STDERR_FILENO);
   std::string tables;
   std::string json;
@@ -301,6 +303,9 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
 
 int run(const run_arguments& asked) {
   run_folder folder;
+  if (const model_arguments& m = asked.report.model; m.description) {
+    write_file(folder.path() / inject::model_file, inject::model_text(*m.description, m.options));
+  }
   const engine_end engine = run_engine(asked.command, environment(asked, folder.path()));
   if (engine.start_error != 0) {
     complain(asked.command[0] +

@@ -16,34 +16,6 @@ constexpr double giga = 1e9;
 constexpr double mega = 1e6;
 constexpr double mebi = 1024.0 * 1024.0;
 
-/// Operations a clock on one multiprocessor, a multiply-add being two.
-struct core_rates {
-  double fp16 = 0;  ///< on CUDA cores: CUDA programming guide, throughput of arithmetic instructions
-  double dp4a = 0;  ///< 8 on each lane for 32-bit integers
-};
-
-core_rates rates_of(std::int32_t compute_capability) noexcept {
-  switch (compute_capability) {
-    case 60:
-      return {256, 0};
-    case 61:
-      return {4, 1024};
-    case 70:
-    case 75:
-      return {256, 512};
-    case 80:
-      return {512, 512};
-    case 86:
-    case 87:
-    case 89:
-      return {256, 512};
-    case 90:
-      return {512, 512};
-    default:
-      return {};  // of Blackwell no source was read
-  }
-}
-
 /// One direction, bytes a second.
 double pcie_bandwidth(int generation, int lanes) noexcept {
   constexpr double transfers = 2.5 * giga;  // a second and lane, doubled from the second to each further one

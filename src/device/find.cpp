@@ -113,7 +113,7 @@ std::optional<ceilings> find_ceilings(const device_info& device) {
   profile part;
   const bool instance = cut_instance(name, part);
   if (name.empty()) {
-    return std::nullopt;
+    return instance ? std::nullopt : device::ceilings_by_attributes(device);
   }
   std::vector<const gpu*> rows;
   for (const device::gpu_list list : {device::datacentre_gpus(), device::other_gpus()}) {
@@ -133,8 +133,8 @@ std::optional<ceilings> find_ceilings(const device_info& device) {
   if (rows.size() > 1 && device.memory_bytes > 0) {
     keep_nearest(rows, device.memory_bytes);
   }
-  if (rows.size() != 1) {
-    return std::nullopt;
+  if (rows.size() != 1) {  // of an instance's memory the driver tells the whole GPU's clock and bus
+    return instance ? std::nullopt : device::ceilings_by_attributes(device);
   }
   ceilings out = device::ceilings_of(*rows.front());
   if (instance) {

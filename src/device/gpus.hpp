@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace varve::device {
@@ -89,6 +90,18 @@ struct gpu_list {
 [[nodiscard]] gpu_list other_gpus() noexcept;
 
 [[nodiscard]] ceilings ceilings_of(const gpu& g);
+
+/// Operations a clock on one multiprocessor's cores, a multiply-add being two; 0: unknown.
+struct core_rates {
+  double fp16 = 0;
+  double dp4a = 0;  ///< 8 on each lane for 32-bit integers
+  double fp32 = 0;
+};
+[[nodiscard]] core_rates rates_of(std::int32_t compute_capability) noexcept;
+
+/// What follows from what the driver tells of a device that is in no table. Nothing where neither its FP32
+/// rate nor its bandwidth does.
+[[nodiscard]] std::optional<ceilings> ceilings_by_attributes(const device_info& device);
 
 }  // namespace varve::device
 

@@ -82,19 +82,19 @@ void wait_for_writer(recording& r, Busy busy) noexcept {
   }
 }
 
-void write(recording& r, const trace& t, stage at) noexcept {
+void write(recording& r, trace&& t, stage at) noexcept {
   r.writing_id = thread_id();
-  r.files.write(t, at);
+  r.files.write(std::move(t), at);
   r.writing_id = 0;
 }
 
 /// As the last results or, when there is more than before, as a snapshot.
 void write_records(recording& r, stage at) {
-  const trace t = r.running->snapshot();
+  trace t = r.running->snapshot();
   const std::size_t records = t.ranges.size() + t.calls.size() + t.activities.size();
   const bool more = std::exchange(r.written_records, records) != records;
   if (more || at == stage::last) {
-    write(r, t, at);
+    write(r, std::move(t), at);
   }
 }
 

@@ -99,7 +99,8 @@ class usual_arithmetic {
 
 }  // namespace
 
-results::results(const settings& asked) : analysis_{asked.analysis}, traced_{asked.traced} {
+results::results(const settings& asked)
+    : analysis_{asked.analysis}, description_{asked.description}, traced_{asked.traced} {
   for (int number = 0; number < 10000; ++number) {
     base_ = asked.folder + '/' + std::to_string(::getpid()) + '.' + std::to_string(number);
     const int file = ::open(base_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -117,7 +118,7 @@ results::results(const settings& asked) : analysis_{asked.analysis}, traced_{ask
   fail(asked.folder);
 }
 
-bool results::write(const trace& t, stage at) noexcept {
+bool results::write(trace&& t, stage at) noexcept {
   const usual_arithmetic ours;
   bool disk = false;
   const bool reported = write_report(t, at, disk);
@@ -136,8 +137,11 @@ std::string results::name_of(stage at, const char* suffix) const {
   return base_ + (at == stage::snapshot ? snapshot_infix : "") + suffix;
 }
 
-bool results::write_report(const trace& t, stage at, bool& disk) noexcept {
+bool results::write_report(trace& t, stage at, bool& disk) noexcept {
   try {
+    if (description_) {
+      describe(t, description_->of, description_->how);
+    }
     const report r = analyze(t, analysis_);
     write_file(name_of(at, report_suffix), [&](std::ostream& out) { write_json(out, r); });
     remove(at == stage::last ? stage::snapshot : stage::last, report_suffix);

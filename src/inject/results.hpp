@@ -10,6 +10,7 @@
 #include <varve/report.hpp>
 #include <varve/trace.hpp>
 
+#include <optional>
 #include <string>
 
 namespace varve::inject {
@@ -23,13 +24,14 @@ class results {
   explicit results(const settings& asked);
 
   /// Writes the report of `t`, and `t` itself where that is asked for, or where there is no memory for the
-  /// report. What that replaces is removed. False, and said once, where nothing could be written.
-  bool write(const trace& t, stage at) noexcept;
+  /// report; a model tells its work before. What that replaces is removed. False, and said once, where
+  /// nothing could be written.
+  bool write(trace&& t, stage at) noexcept;
 
  private:
   [[nodiscard]] std::string name_of(stage at, const char* suffix) const;
   /// Whether that worked; sets `disk` where a file could not be written.
-  bool write_report(const trace& t, stage at, bool& disk) noexcept;
+  bool write_report(trace& t, stage at, bool& disk) noexcept;
   bool write_trace(const trace& t, stage at) noexcept;
   void remove(stage at, const char* suffix) noexcept;
   void complain(const char* what) noexcept;
@@ -37,6 +39,7 @@ class results {
 
   std::string base_;  ///< FOLDER/PID.N
   analyze_options analysis_;
+  std::optional<model_description> description_;
   bool traced_;
   bool complained_ = false;
   bool told_memory_ = false;

@@ -12,6 +12,8 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 namespace varve::inject {
 
@@ -61,6 +63,18 @@ std::optional<log_level> level_in(std::string_view text) {
                            : std::optional{log_level::warning};
 }
 
+std::optional<model_description> description_in(const std::string& folder) {
+  std::ifstream in{folder + '/' + model_file, std::ios::binary};
+  if (!in) {
+    return std::nullopt;
+  }
+  auto out = model_in(std::string{std::istreambuf_iterator<char>{in}, {}});
+  if (!out) {
+    say(log_level::error, "the model's description cannot be read: the report lacks the work that it tells");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<settings> read_settings() {
@@ -85,6 +99,7 @@ std::optional<settings> read_settings() {
   out.traced = variable(trace_variable) == "1";
   out.log = level_in(variable(log_variable));
   least_level = out.log ? static_cast<int>(*out.log) : silent;
+  out.description = description_in(out.folder);
   return out;
 }
 

@@ -5,6 +5,8 @@
 #ifndef VARVE_INJECT_SETTINGS_HPP
 #define VARVE_INJECT_SETTINGS_HPP
 
+#include "inject/model_text.hpp"
+
 #include <varve/io.hpp>
 #include <varve/session.hpp>
 
@@ -23,6 +25,7 @@ struct settings {
   std::chrono::milliseconds interval{1000};  ///< 0: no snapshots
   std::vector<naming_rule> rules;
   analyze_options analysis;
+  std::optional<model_description> description;       ///< which tells work
   bool traced = false;                                ///< the trace is wanted too
   std::optional<log_level> log = log_level::warning;  ///< nothing: silence
 };

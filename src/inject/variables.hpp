@@ -22,6 +22,8 @@ inline constexpr const char* analysis_variable = "VARVE_RUN_ANALYSIS";
 /// What the devices can do at most, as device_text.hpp writes it; empty or absent: what the table of GPUs
 /// says.
 inline constexpr const char* device_variable = "VARVE_RUN_DEVICE";
+/// In the folder, where a model is given: as model_text.hpp writes it.
+inline constexpr const char* model_file = "model";
 /// "1": the trace is wanted too.
 inline constexpr const char* trace_variable = "VARVE_RUN_TRACE";
 /// Naming rules: kind ('p', 'l' or 'i'), pattern, field_end, name, rule_end.

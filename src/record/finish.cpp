@@ -7,7 +7,9 @@
 #include "record/store.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <unordered_map>
+#include <vector>
 
 namespace varve::record {
 
@@ -83,19 +85,69 @@ void store::convert(trace& t, const clock_mapping& clock) const {
   }
 }
 
-// Work declared for a captured range belongs to all of its nodes: one carries it, in each executable that has
-// a clone of it, so that sums are right.
-void store::share_captured_work(trace& t, const std::vector<capture>& captures) {
-  std::unordered_map<std::uint32_t, work> by_range;
-  for (const range_work& w : t.works) {
-    by_range[w.range] += w.declared;
+namespace {
+
+/// What was declared in a captured range, and the nodes that carry it, by the node that was captured.
+struct captured_work {
+  std::vector<work> declared;
+  std::vector<std::uint64_t> carriers;
+};
+
+/// As few as there are nodes: what runs on one pipe adds up first.
+void fit(std::vector<work>& declared, std::size_t nodes) {
+  for (std::size_t k = declared.size(); k-- > 1 && declared.size() > nodes;) {
+    const auto like =
+        std::find_if(declared.begin(), declared.begin() + static_cast<std::ptrdiff_t>(k), [&](const work& w) {
+          return common_pipe(w, declared[k]) != math_pipe::mixed || w.pipe == math_pipe::mixed;
+        });
+    if (like != declared.begin() + static_cast<std::ptrdiff_t>(k)) {
+      *like += declared[k];
+      declared.erase(declared.begin() + static_cast<std::ptrdiff_t>(k));
+    }
   }
-  std::unordered_map<std::uint32_t, std::uint64_t> carriers;
+  for (; declared.size() > nodes && nodes > 0; declared.pop_back()) {
+    declared[nodes - 1] += declared.back();
+  }
+}
+
+}  // namespace
+
+// Work declared for a captured range belongs to all of its nodes. Each declaration is one operator's: a node
+// carries it, as far as there are some, in each executable that has a clone of that. So sums are right, and
+// roofs, which are sums over operators.
+void store::share_captured_work(trace& t, const std::vector<capture>& captures) {
+  std::unordered_map<std::uint32_t, captured_work> by_range;
+  for (const capture& c : captures) {
+    if (c.range != none) {
+      by_range.try_emplace(c.range);
+    }
+  }
+  for (const range_work& w : t.works) {
+    if (const auto found = by_range.find(w.range); found != by_range.end()) {
+      found->second.declared.push_back(w.declared);
+    }
+  }
+  const auto in = [&](const capture& c) { return by_range.find(c.range); };
+  for (const capture& c : captures) {
+    if (const auto found = in(c); found != by_range.end()) {
+      std::vector<std::uint64_t>& nodes = found->second.carriers;
+      constexpr std::size_t most = 64;  // more than a range has kernels by far
+      if (nodes.size() < std::min(most, found->second.declared.size()) &&
+          std::find(nodes.begin(), nodes.end(), c.origin) == nodes.end()) {
+        nodes.push_back(c.origin);
+      }
+    }
+  }
+  for (auto& [range, shared] : by_range) {
+    fit(shared.declared, shared.carriers.size());
+  }
   for (std::size_t n = 0; n < captures.size(); ++n) {
-    const auto found = by_range.find(captures[n].range);
-    if (captures[n].range != none && found != by_range.end() &&
-        carriers.try_emplace(captures[n].range, captures[n].origin).first->second == captures[n].origin) {
-      t.graph_nodes[n].declared = found->second;
+    if (const auto found = in(captures[n]); found != by_range.end()) {
+      const std::vector<std::uint64_t>& nodes = found->second.carriers;
+      const auto carrier = std::find(nodes.begin(), nodes.end(), captures[n].origin);
+      if (carrier != nodes.end()) {
+        t.graph_nodes[n].declared = found->second.declared[static_cast<std::size_t>(carrier - nodes.begin())];
+      }
     }
   }
 }

@@ -18,6 +18,8 @@ namespace {
 
 using namespace model_work;
 
+constexpr std::string_view losses_of = "model description";
+
 double amount(const work& w) noexcept {
   return static_cast<double>(w.flops) + static_cast<double>(w.bytes());
 }
@@ -31,6 +33,8 @@ class describer {
     const auto earlier = [](const range_work& w) { return w.source == work_source::description; };
     t_.works.erase(std::remove_if(t_.works.begin(), t_.works.end(), earlier), t_.works.end());
     t_.path_works.clear();
+    const auto of_earlier = [](const loss& l) { return l.where == losses_of; };
+    t_.losses.erase(std::remove_if(t_.losses.begin(), t_.losses.end(), of_earlier), t_.losses.end());
     list_ranges();
     labels_ = replayed_labels{t_, pass_of_};
     for (std::uint32_t r = 0; r < t_.ranges.size(); ++r) {
@@ -307,9 +311,7 @@ void describer::describe_pass(std::uint32_t pass) {
 }
 
 void describer::count_losses() {
-  const auto lose = [&](std::uint64_t count, std::string_view what) {
-    t_.lose(what, "model description", count);
-  };
+  const auto lose = [&](std::uint64_t count, std::string_view what) { t_.lose(what, losses_of, count); };
   lose(no_tokens_,
        "passes not described, their tokens are not known: set them (varve_attribute), or give the "
        "batch (--batch-tokens)");
@@ -330,9 +332,15 @@ void describer::count_losses() {
   lose(misfits_.not_as_many,
        "labels that fit a rule, but not as many as there are operators, or several of "
        "the same: counted for the label around (--model-rule)");
-  if (t_.world_size > 1) {
+  if (t_.world_size > 1 && model_.ranks == 1) {
     lose(described_,
-         "passes of one of several ranks described as if it ran the whole model: describe its part");
+         "passes of one of several ranks described as if it ran the whole model: describe its part "
+         "(--tensor-parallel)");
+  }
+  if (model_.ranks > 1 && t_.world_size > 0 && t_.world_size % model_.ranks != 0) {
+    lose(described_,
+         "passes described as one rank's part of a model of which the run's ranks make no whole number: is "
+         "--tensor-parallel right?");
   }
 }
 

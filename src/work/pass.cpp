@@ -56,6 +56,7 @@ namespace {
 void add_embedding(operators& to, const model& m, std::int64_t tokens) {
   const std::int64_t table = tensors::table_width(m);
   work rows = embedding(tokens, table, m.type);
+  rows.weight_bytes = sizes::quotient(rows.weight_bytes, m.ranks);  // of a token one of them has the row
   if (m.positions > 0) {
     rows.weight_bytes = sizes::sum(rows.weight_bytes, to.bytes(sizes::product(tokens, m.width)));
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +31,7 @@ class writer {
     t_.intern_stream({0, 0, 0});
     t_.devices.push_back({0, device.name, device.multiprocessors, device.compute_capability, 0});
     t_.live_cpu = false;
+    t_.collectors.push_back({"prediction", "", collector_state::stopped, "nothing ran"});
     pass_ = open(none, range_kind::phase, decode ? "decode" : "prefill", no_index);
   }
 
@@ -123,7 +125,8 @@ trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences, co
       t.attributes.push_back({out.pass(), key, value});
     }
   }
-  t.source = m.name + " on " + device.name + ": predicted, each operator at its roof";
+  t.source = m.name + (m.ranks > 1 ? ", one of " + std::to_string(m.ranks) + " ranks," : "") + " on " +
+             device.name + ": predicted, each operator at its roof";
   return out.finish();
 }
 

@@ -188,19 +188,33 @@ TEST(graph, a_launch_with_a_record_of_the_whole_is_not_short) {
   EXPECT_EQ(b.analyze().quality.graph_launches_short, 0);
 }
 
-TEST(graph, declared_work_of_the_capture_counts_once_a_replay) {
+/// Two replays of layer 0, whose two nodes have these works.
+varve::report replay_layer(const varve::work& first, const varve::work& second, varve::label_source source) {
   trace_builder b;
   const auto phase = b.label(none, "capture", no_index, range_kind::phase);
   const auto layer = b.label(phase, "layer", 0);
-  const varve::work w{500, 50, 0, 5};
-  const auto one = b.node(10, layer, false, w);  // two nodes of one range share its work
-  const auto two = b.node(11, layer, false, w);
+  const auto one = b.node(10, layer, false, first);
+  const auto two = b.node(11, layer, false, second);
+  b.t.graph_nodes[one].source = b.t.graph_nodes[two].source = source;
   for (const time_ns at : {0, 100}) {
     const auto c = b.call(call_kind::graph_launch, b.phase("decode", at, at + 50), at, at + 10);
     b.kernel(c, at + 20, at + 30, "k", 0, one);
     b.kernel(c, at + 30, at + 40, "k", 0, two);
   }
-  const varve::report r = b.analyze();
+  return b.analyze();
+}
+
+TEST(graph, parts_of_work_that_captured_nodes_carry_add_up_each_replay) {
+  const varve::report r = replay_layer({400, 50, 0, 5}, {100, 0, 0, 1}, varve::label_source::captured);
+  const varve::row& row = row_of(r.layers, "layer 0", "decode");
+  EXPECT_EQ(row.inclusive.declared, (varve::work{1000, 100, 0, 12}));
+  EXPECT_EQ(row.inclusive.calls_with_work, 2);
+  EXPECT_EQ(phase_of(r, "decode").total.calls_with_work, 2);
+}
+
+TEST(graph, work_that_a_capture_lends_to_all_nodes_of_a_path_counts_once_a_replay) {
+  const varve::work w{500, 50, 0, 5};
+  const varve::report r = replay_layer(w, w, varve::label_source::capture_trace);
   const varve::row& row = row_of(r.layers, "layer 0", "decode");
   EXPECT_EQ(row.inclusive.declared, (varve::work{1000, 100, 0, 10}));
   EXPECT_EQ(row.inclusive.calls_with_work, 2);

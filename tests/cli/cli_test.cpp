@@ -212,6 +212,14 @@ TEST_F(cli, tells_the_work_of_layers_from_the_description_of_a_model) {
   EXPECT_EQ(mixer->inclusive.declared.flops, 6 * 384 + 12 * 32);
 
   EXPECT_THAT(run({"report", trace, "--model", config}).out, HasSubstr("(--batch-tokens)"));
+  // One of two ranks has a head of each kind: 2 · 8 · (4 + 4 + 4 + 4) FLOPs a token, 2 · 2 · 4 a key.
+  EXPECT_EQ(run({"report", trace, "--tensor-parallel", "2", "--model", config, "--batch-tokens", "6x2",
+                 "--model-rule", "mixer=attention", "--json", "--output", json})
+                .code,
+            0);
+  const varve::report half = varve::read_report(json);
+  ASSERT_NE(half.find({"Mixer", 0, "ProfilerStep"}), nullptr);
+  EXPECT_EQ(half.find({"Mixer", 0, "ProfilerStep"})->inclusive.declared.flops, 6 * 256 + 12 * 16);
   EXPECT_THAT(run({"report", "--model", config, report}).err, HasSubstr("so --model changes nothing"));
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{"--model", files.path("none.json")}, "none.json"},
@@ -219,7 +227,10 @@ TEST_F(cli, tells_the_work_of_layers_from_the_description_of_a_model) {
       {{"--model", config, "--model-rule", "mixer"}, "is not PATTERN=PART"},
       {{"--model", config, "--batch-tokens", "2x6"}, "is no batch"},
       {{"--model", config, "--batch-tokens", "-1"}, "is no batch"},
-      {{"--batch-tokens", "6x2"}, "--model"}};
+      {{"--batch-tokens", "6x2"}, "--model"},
+      {{"--tensor-parallel", "2"}, "--model"},
+      {{"--tensor-parallel", "3", "--model", config}, "3 ranks do not divide the 2 attention heads"},
+      {{"--model", config, "--tensor-parallel", "two"}, "is no number of ranks"}};
   for (const auto& [options, said] : wrong) {
     std::vector<std::string> words{"report", trace};
     words.insert(words.end(), options.begin(), options.end());

@@ -12,6 +12,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing_support::folder;
 using testing_support::outcome;
 using testing_support::run;
@@ -38,6 +39,35 @@ TEST_F(predict, prints_the_table_of_a_pass_that_nothing_ran) {
                                      "sequence of 1024 tokens\n"),
                            HasSubstr("decode · 1 pass"), HasSubstr("each operator at its roof"),
                            HasSubstr("layer 1"), HasSubstr("memory")));
+}
+
+TEST_F(predict, names_what_runs_and_calls_nothing_recorded) {
+  const outcome o = run(
+      {"predict", "--model", model, "--device", "h200", "--tokens", "64", "--by", "category", "--fold", "0"});
+  EXPECT_THAT(o.out,
+              AllOf(HasSubstr("each operator at its roof · "), Not(HasSubstr("recorded")),
+                    HasSubstr("\nlinear "), HasSubstr("\nattention "), HasSubstr("\nnormalisation "),
+                    HasSubstr("\nembedding "), HasSubstr("\nactivation "), Not(HasSubstr("\nother "))));
+  EXPECT_EQ(
+      run({"predict", "--model", model, "--device", "h200", "--json", "--output", files.path("p.json")}).code,
+      0);
+  const outcome again = run({"report", files.path("p.json")});
+  EXPECT_THAT(again.out, AllOf(HasSubstr("each operator at its roof · "), Not(HasSubstr("recorded"))));
+}
+
+TEST_F(predict, tells_of_one_of_several_ranks) {
+  const outcome o =
+      run({"predict", "--model", model, "--device", "h200", "--context", "1024", "--tensor-parallel", "4"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  // A layer has 512 · 512 · 2 ÷ 4 of q and o, 512 · 64 · 2 of k and v, 3 · 512 · 1024 ÷ 4 of its block and
+  // 2 · 512 of norms: 590,848. Two of them, 2 · 512 · 250 of tables and 512: 1,438,208. Two bytes each. One
+  // of 4 key-value heads: a quarter of 2,097,152.
+  EXPECT_THAT(o.out, AllOf(HasSubstr("llama, one of 4 ranks: 0.00 billion parameters, weights 0.00288 GB, KV "
+                                     "cache 0.000524 GB"),
+                           HasSubstr("llama, one of 4 ranks, on H200")));
+  const outcome wrong = run({"predict", "--model", model, "--device", "h200", "--tensor-parallel", "3"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--tensor-parallel: 3 ranks do not divide the 8 attention heads"));
 }
 
 TEST_F(predict, gives_json_that_is_read_back) {

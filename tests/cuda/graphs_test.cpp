@@ -479,6 +479,42 @@ TEST_F(graphs_in_a_session, count_the_work_declared_at_capture_once_a_replay) {
   EXPECT_EQ(row->inclusive.declared.flops, 4 * 100 + 7);
 }
 
+// The same path twice in a graph, each of two operators on pipes of their own, each with a kernel.
+TEST_F(graphs_in_a_session, add_up_the_roofs_of_operators_on_several_pipes) {
+  using varve::math_pipe;
+  varve::session session{on_standin()};
+  standin::graph g;
+  {
+    const varve::phase pass{varve::capture};
+    standin::begin_capture(stream);
+    for (int i = 0; i < 2; ++i) {
+      varve::layer layer{"attention", 0};
+      layer.work([] { return varve::work{4000, 0, 0, 0, math_pipe::int8_tensor}; });
+      layer.work([] { return varve::work{6000, 0, 0, 0, math_pipe::bf16_tensor}; });
+      standin::launch(stream, "gemm");
+      standin::launch(stream, "softmax");
+    }
+    g = standin::end_capture(stream);
+  }
+  const standin::executable e = standin::instantiate(g);
+  replay(stream, e);
+  replay(stream, e);
+  varve::analyze_options options;
+  options.ceilings.emplace();
+  options.ceilings->bandwidth = 1e12;
+  options.ceilings->flops[static_cast<std::size_t>(math_pipe::int8_tensor)] = 2e12;
+  options.ceilings->flops[static_cast<std::size_t>(math_pipe::bf16_tensor)] = 1e12;
+  const varve::report report = varve::analyze(session.stop(), options);
+  const varve::row* const row = report.find({"attention", 0, VARVE_DECODE});
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->inclusive.calls, 2);
+  EXPECT_EQ(row->inclusive.calls_with_work, 2);
+  EXPECT_EQ(row->inclusive.declared.flops, 2 * 2 * (4000 + 6000));
+  // 4000 ÷ 2 a ns and 6000 ÷ 1 a ns, twice a replay.
+  EXPECT_DOUBLE_EQ(row->inclusive.roof.compute, 2 * 2 * (2.0 + 6.0));
+  EXPECT_EQ(row->inclusive.roof.unrated_flops, 0);
+}
+
 TEST_F(graphs_in_a_session, destroyed_before_their_records_come_keep_their_labels) {
   standin::change([](standin::config& c) { c.order = standin::record_order::at_flush; });
   varve::session session{on_standin()};

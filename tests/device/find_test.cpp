@@ -156,4 +156,71 @@ TEST(find_ceilings, a_damaged_profile_scales_nothing_that_it_does_not_tell) {
   EXPECT_EQ(found(device("NVIDIA A100-SXM4-40GB MIG 1g.5gb", 109)), "none");  // more than the whole has
 }
 
+/// Of no table, with all that the driver tells.
+varve::device_info unlisted(const char* name) {
+  varve::device_info out{0, name, 28, 86, 12 * gib};
+  out.clock = 1'777'000'000;
+  out.memory_clock = 7'501'000'000;
+  out.memory_bus = 192;
+  out.l2_bytes = 2'359'296;
+  return out;
+}
+
+TEST(find_ceilings, takes_what_the_driver_tells_of_a_gpu_that_no_row_has) {
+  // 28 SMs · 128 lanes · 2 · 1.777 GHz = 12.737536e12, FP16 on cores likewise; 192 / 8 · 2 · 7.501 GHz.
+  const auto c = varve::find_ceilings(unlisted("NVIDIA GeForce RTX 3060 Laptop GPU"));
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->name, "NVIDIA GeForce RTX 3060 Laptop GPU");
+  EXPECT_EQ(c->peak(math_pipe::fp32), 12.737536e12);
+  EXPECT_EQ(c->peak(math_pipe::fp16), 12.737536e12);
+  EXPECT_EQ(c->bandwidth, 360.048e9);
+  EXPECT_EQ(c->peak(math_pipe::fp16_tensor), 0);
+  EXPECT_EQ(c->peak(math_pipe::fp64), 0);
+  EXPECT_EQ(c->l2_bytes, 2'359'296);
+  EXPECT_EQ(c->multiprocessors, 28);
+  EXPECT_EQ(c->top_clock, 1.777e9);
+  EXPECT_FALSE(c->measured);
+  EXPECT_EQ(c->source,
+            "from attributes that the driver tells: 28 SMs × 128 FP32 lanes (compute capability 8.6) × 2 × "
+            "1777 MHz; memory of 192 bits × 2 × 7501 MHz; rates of tensor cores unknown");
+  EXPECT_EQ(varve::find_ceilings(unlisted(""))->name, "GPU of compute capability 8.6");
+  EXPECT_EQ(found(unlisted("NVIDIA GeForce RTX 3060")), "GeForce RTX 3060 12GB");  // rows go first
+  EXPECT_EQ(found(unlisted("Tesla T4")), "Tesla T4");                              // another card
+}
+
+TEST(find_ceilings, takes_no_more_than_the_driver_tells) {
+  varve::device_info d = unlisted("new");
+  d.compute_capability = 130;
+  auto c = varve::find_ceilings(d);
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->peak(math_pipe::fp32), 0);
+  EXPECT_EQ(c->bandwidth, 360.048e9);
+  d.memory_clock = 0;
+  EXPECT_FALSE(varve::find_ceilings(d));
+  d = unlisted("new");
+  d.memory_bus = -192;
+  d.l2_bytes = -1;
+  c = varve::find_ceilings(d);
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->bandwidth, 0);
+  EXPECT_EQ(c->l2_bytes, 0);
+  EXPECT_EQ(c->peak(math_pipe::fp32), 12.737536e12);
+  EXPECT_FALSE(varve::find_ceilings(unlisted("new MIG 1g.5gb")));  // whose memory is a part of that
+}
+
+// The lanes are right if all that is printed divides to them; some peaks are of a clock below the highest.
+TEST(find_ceilings, attributes_give_the_rates_that_are_printed) {
+  int rows = 0;
+  for (const varve::ceilings& printed : varve::all_ceilings()) {
+    varve::device_info d{0, "new", printed.multiprocessors, printed.compute_capability};
+    d.clock = static_cast<std::int64_t>(printed.top_clock);
+    const auto c = varve::find_ceilings(d);
+    if (c && printed.peak(math_pipe::fp32) > 0) {
+      ++rows;
+      EXPECT_NEAR(c->peak(math_pipe::fp32) / printed.peak(math_pipe::fp32), 1, 0.05) << printed.name;
+    }
+  }
+  EXPECT_GT(rows, 50);
+}
+
 }  // namespace

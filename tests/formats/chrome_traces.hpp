@@ -82,7 +82,8 @@ inline varve::trace chrome_traces::full_trace() {
   t.elsewhere = {1, 2, 3, 4, 5, 6};
   t.threads = {{4243, 4242, "engine"}, {4244, 4242, ""}};
   t.streams = {{0, 1, 7}, {0, 2, 7}};
-  t.devices = {{0, "GPU \"A\"", 132, 90, 85'000'000'000}, {1, "", 0, 0, 0}};
+  t.devices = {{0, "GPU \"A\"", 132, 90, 85'000'000'000, 1'980'000'000, 2'619'000'000, 5120, 52'428'800},
+               {1, "", 0, 0, 0}};
   t.losses = {{"marker ranges dropped: buffer full", "thread 4244", 17}};
   t.collectors = {{"markers", "0.1", collector_state::stopped, "found\nnothing"},
                   {"cupti", "13.0", collector_state::unavailable, "no driver: install one"},

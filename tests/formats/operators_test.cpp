@@ -312,6 +312,53 @@ TEST_F(operators_test, run_call_by_call_where_kernels_differ) {
   EXPECT_EQ(alike.works[0].declared, (varve::work{128, 64, 0, 192, math_pipe::tf32_tensor}));
 }
 
+TEST_F(operators_test, that_join_tensors_move_elements_of_the_size_in_their_kernels_names) {
+  const auto cat = [](int ts, const std::string& dims, const std::string& kernel_name) {
+    const std::string id = R"("External id": )" + std::to_string(ts);
+    const std::string launched = id + R"(, "correlation": )" + std::to_string(9000 + ts);
+    return op("aten::cat", ts, 20,
+              id + R"(, "Input Dims": )" + dims + R"(, "Input type": ["TensorList", "Scalar"])") +
+           "," + launch(ts + 1, launched) + "," + event("kernel", kernel_name, ts * 10, 5, launched, 7);
+  };
+  const auto works = [&](const std::string& events) {
+    const varve::trace t = read(event("user_annotation", "u", 0, 5000) + "," + events);
+    std::vector<std::int64_t> out;
+    for (const varve::operator_kind& kind : t.operator_kinds) {
+      if (kind.shapes != none) {
+        EXPECT_EQ(kind.declared.bytes(), kind.declared.activation_bytes);
+        EXPECT_EQ(kind.declared.flops, 0);
+        out.push_back(kind.declared.activation_bytes);
+      }
+    }
+    return out;
+  };
+  const std::string name = "void at::native::(anonymous namespace)::CatArrayBatchedCopy";
+  const std::string two =
+      name + "<at::native::(anonymous namespace)::OpaqueType<2u>, unsigned int, 4, 64, 64>(at::native::x*)";
+  const std::string four =
+      name + "_alignedK_contig<at::native::OpaqueType<4u>, unsigned int, 3, 128, 1, 16>(x)";
+  const std::string plain = name + "<float, unsigned int, 2, 128, 1>(float*)";
+  const std::string dims = "[[[4, 6], [4, 2], []], []]";  // 24 + 8 elements
+  EXPECT_THAT(works(cat(100, dims, two)), ElementsAre(2 * 32 * 2));
+  EXPECT_THAT(works(cat(100, dims, four)), ElementsAre(2 * 32 * 4));
+  EXPECT_THAT(works(cat(100, dims, plain)), ElementsAre(2 * 32 * 4));
+  // Sizes tell kinds apart; of one kind, 2 and 4 bytes are not known, nor what other kernels copy.
+  EXPECT_THAT(works(cat(100, dims, two) + "," + cat(200, "[[[1, 3], [1, 4]], []]", four)),
+              ElementsAre(2 * 32 * 2, 2 * 7 * 4));
+  EXPECT_THAT(works(cat(100, dims, two) + "," + cat(200, dims, four) + "," + cat(300, dims, two)),
+              ElementsAre(0));
+  EXPECT_THAT(works(cat(100, dims, "my_copy")), ElementsAre(0));
+  EXPECT_THAT(works(cat(100, dims, name + "<at::native::OpaqueType<u>, int>()")), ElementsAre(0));
+  EXPECT_THAT(works(cat(100, dims, name)), ElementsAre(0));
+  EXPECT_THAT(works(cat(100, "[[[4611686018427387904, 4]], []]", two)), ElementsAre(0));
+  EXPECT_THAT(works(cat(100, R"([[[-1, 4]], []])", two)), ElementsAre(0));
+  // One that runs as a copy into each part is told by these.
+  EXPECT_THAT(works(cat(100, dims, "my_copy") + "," +
+                    op("aten::copy_", 105, 2,
+                       R"("Input Dims": [[4, 6], [4, 6]], "Input type": ["float", "c10::Half"])")),
+              ElementsAre(0, 24 * (4 + 2)));
+}
+
 TEST_F(operators_test, of_several_kinds_are_entries_of_their_own) {
   // A roof is the sum over operators: mm (64 FLOPs) apart from add (8, of [8]). What computes nothing is one.
   const std::string add = R"("Input Dims": [[8], [8], []], "Input type": ["float", "float", "Scalar"])";

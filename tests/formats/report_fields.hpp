@@ -88,8 +88,8 @@ auto parts(is<varve::collective_row> auto& x) {
   return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
 }
 auto parts(is<varve::device_info> auto& x) {
-  auto& [a, b, c, d, e] = x;
-  return std::tie(a, b, c, d, e);
+  auto& [a, b, c, d, e, f, g, h, i] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i);
 }
 auto parts(is<varve::stream_info> auto& x) {
   auto& [a, b, c] = x;

@@ -159,8 +159,10 @@ class trace_dumper {
     for (const auto& [device, context, stream] : t_.streams) {
       line("stream", device, context, stream);
     }
-    for (const auto& [id, of, multiprocessors, compute_capability, memory_bytes] : t_.devices) {
-      line("device", id, of, multiprocessors, compute_capability, memory_bytes);
+    for (const auto& [id, of, multiprocessors, compute_capability, memory_bytes, clock, memory_clock,
+                      memory_bus, l2_bytes] : t_.devices) {
+      line("device", id, of, multiprocessors, compute_capability, memory_bytes, clock, memory_clock,
+           memory_bus, l2_bytes);
     }
     for (const auto& [what, where, count] : t_.losses) {
       line("loss", what, where, count);

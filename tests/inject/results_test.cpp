@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <map>
 #include <new>
+#include <utility>
 
 #include "cli/process.hpp"
 
@@ -91,11 +92,12 @@ class run_results : public testing::Test {
 };
 
 TEST_F(run_results, are_the_report_alone_where_no_trace_is_asked_for) {
-  const varve::trace t = passes(2);
+  varve::trace t = passes(2);
+  const std::string expected = to_json(varve::analyze(t));
   results r{asked()};
-  EXPECT_TRUE(r.write(t, stage::last));
+  EXPECT_TRUE(r.write(std::move(t), stage::last));
   EXPECT_THAT(left(), ElementsAre(Key(""), Key(".report.json")));
-  EXPECT_EQ(to_json(report_in(left()[".report.json"])), to_json(varve::analyze(t)));
+  EXPECT_EQ(to_json(report_in(left()[".report.json"])), expected);
 }
 
 TEST_F(run_results, replace_each_other) {
@@ -114,9 +116,9 @@ TEST_F(run_results, replace_each_other) {
 TEST_F(run_results, are_the_trace_where_there_is_no_memory_for_a_report) {
   results r{asked()};
   EXPECT_TRUE(r.write(passes(1), stage::snapshot));
-  const varve::trace t = passes(2);
+  varve::trace t = passes(2);
   allocations_to_fail = 1;
-  EXPECT_TRUE(r.write(t, stage::last));
+  EXPECT_TRUE(r.write(std::move(t), stage::last));
   EXPECT_EQ(allocations_to_fail, 0);
   EXPECT_THAT(left(), ElementsAre(Key(""), Key(".trace.json")));  // the report was of older records
   EXPECT_EQ(trace_in(left()[".trace.json"]).phases.at(0).passes, 2);
@@ -126,13 +128,13 @@ TEST_F(run_results, are_the_trace_where_there_is_no_memory_for_a_report) {
 TEST_F(run_results, leave_the_last_snapshot_and_a_mark_where_the_disk_is_full) {
   results r{asked(true)};
   EXPECT_TRUE(r.write(passes(1), stage::snapshot));
-  const varve::trace t = passes(2);
+  varve::trace t = passes(2);
   const auto before = ::signal(SIGXFSZ, SIG_IGN);
   rlimit usual{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
   const rlimit few{16, usual.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
-  const bool written = r.write(t, stage::last);
+  const bool written = r.write(std::move(t), stage::last);
   ::setrlimit(RLIMIT_FSIZE, &usual);
   ::signal(SIGXFSZ, before);
   EXPECT_FALSE(written);
@@ -154,10 +156,10 @@ TEST_F(run_results, of_programs_of_one_process_are_apart) {
 
 // As numerical programs have it.
 TEST_F(run_results, do_not_trap_where_the_engine_does) {
-  const varve::trace t = passes(3);
+  varve::trace t = passes(3);
   results r{asked()};
   ::feenableexcept(FE_INEXACT | FE_INVALID | FE_DIVBYZERO);
-  const bool written = r.write(t, stage::last);
+  const bool written = r.write(std::move(t), stage::last);
   const int traps = ::fegetexcept();
   ::fedisableexcept(FE_ALL_EXCEPT);
   EXPECT_TRUE(written);

@@ -115,6 +115,75 @@ TEST_F(run, analyses_as_it_is_asked) {
   EXPECT_EQ(r.unprofiled_wall, 20'000'000);
 }
 
+class run_with_model : public run {
+ protected:
+  /// Two prompts of 3 tokens for each pass of two layers, of which NVTX tells nothing.
+  std::vector<std::string> asked(std::vector<std::string> more = {}) {
+    const std::string config = files.write("config.json", R"({"model_type": "llama", "hidden_size": 8,
+        "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
+        "vocab_size": 32, "tie_word_embeddings": false})");
+    more.insert(more.end(), {"--model", config, "--batch-tokens", "6x2"});
+    return more;
+  }
+  /// Of each token queries, keys and values of 2 · 8 · (8 + 4 + 4) FLOPs, output of 2 · 8 · 8, three matrices
+  /// of 2 · 8 · 16; of 1 + 2 + 3 keys of each prompt 2 · 2 · 2 · 4.
+  static constexpr std::int64_t layer_flops = 6 * (256 + 128 + 768) + 12 * 32;
+  static constexpr std::int64_t head_flops = 2 * 2 * 8 * 32;  // one token of each prompt
+
+  static void expect_work(const varve::report& r) {
+    for (const char* const phase : {"prefill", "decode"}) {
+      for (const int index : {0, 1}) {
+        const varve::row* const layer = r.find({"layer", index, phase});
+        ASSERT_NE(layer, nullptr);
+        EXPECT_EQ(layer->inclusive.declared.flops, layer_flops) << phase << index;
+      }
+    }
+    for (const varve::phase_row& p : r.phases) {
+      EXPECT_EQ(p.total.declared.flops, 2 * layer_flops + head_flops) << p.phase;
+    }
+  }
+};
+
+TEST_F(run_with_model, tells_the_work_of_layers) {
+  const std::string trace = files.path("trace.json");
+  EXPECT_EQ(run_engine("passes", asked({"--trace", trace})).code, 0);
+  varve::report r = report();
+  expect_work(r);
+  EXPECT_THAT(r.quality.losses, IsEmpty());
+  r.source = "session";  // before the tool named the process
+  EXPECT_EQ(to_json(varve::analyze(varve::read_pytorch(trace))), to_json(r));
+}
+
+// Of which the tool makes the report. 5 layers: of 3 there are no labels in either pass.
+TEST_F(run_with_model, tells_the_work_of_what_a_trace_alone_is_left_of) {
+  const std::string trace = files.path("trace.json");
+  const std::string taller = files.write("taller.json", R"({"model_type": "llama", "hidden_size": 8,
+      "intermediate_size": 16, "num_hidden_layers": 5, "num_attention_heads": 2, "num_key_value_heads": 1,
+      "vocab_size": 32, "tie_word_embeddings": false})");
+  EXPECT_EQ(run_engine("trace-alone", {"--trace", trace, "--model", taller, "--batch-tokens", "6x2"}).code,
+            128 + SIGKILL);
+  const varve::report r = report();
+  const varve::row* const layer = r.find({"layer", 1, "decode"});
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->inclusive.declared.flops, layer_flops);
+  EXPECT_EQ(lost(r, "without a label in a pass"), 2U * 3U);  // once, though both have told it
+}
+
+TEST_F(run_with_model, follows_rules_and_says_what_is_missing) {
+  EXPECT_EQ(run_engine("passes", asked({"--model-rule", "layer=mlp"})).code, 0);
+  const varve::report r = report();
+  ASSERT_THAT(r.phases, SizeIs(2));
+  EXPECT_EQ(r.phases[0].total.declared.flops, 2 * layer_flops + head_flops);
+  const varve::row* const layer = r.find({"layer", 0, "prefill"});
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->inclusive.declared.flops, 6 * 768);
+  EXPECT_EQ(testing_support::run({"run", "--model", files.path("none.json"), "--", "true"}).code, 2);
+  std::vector<std::string> no_batch = asked();
+  no_batch.resize(2);
+  EXPECT_EQ(run_engine("passes", no_batch).code, 0);
+  EXPECT_EQ(lost(report(), "(--batch-tokens)"), 2U);
+}
+
 TEST_F(run, writes_the_table_to_a_file) {
   const std::string table = files.path("table.txt");
   const outcome o = run_engine("passes", {"--output", table, "--by", "label"});

@@ -201,6 +201,43 @@ TEST_F(host_test, gives_work_declared_at_capture_to_the_first_node_of_its_range)
   EXPECT_TRUE(t.graph_nodes.at(1).declared.empty());
 }
 
+TEST_F(host_test, gives_each_operator_declared_at_capture_a_node_as_far_as_there_are_some) {
+  using varve::math_pipe;
+  varve::session session;
+  std::vector<std::uint64_t> ids;
+  const auto capture = [&](int index, int nodes) {
+    varve::layer layer{"layer", index};
+    for (int n = 0; n < nodes; ++n) {
+      ids.push_back(device.capture_node());
+    }
+    layer.work([] { return varve::work{100, 1, 0, 0, math_pipe::int8_tensor}; });
+    layer.work([] { return varve::work{50, 2, 0, 0, math_pipe::bf16_tensor}; });
+    layer.work([] { return varve::work{10, 4, 0, 0, math_pipe::bf16_tensor}; });
+    layer.work([] { return varve::work{0, 0, 8, 0}; });
+  };
+  capture(0, 5);
+  capture(1, 2);
+  capture(2, 1);
+  ids.push_back(device.clone_node(ids[6]));  // of layer 1
+  for (const std::uint64_t id : ids) {
+    device.report({0, 1, "gemm", 10, 20, varve::activity_kind::kernel, id});
+  }
+  const varve::trace t = session.stop();
+  std::vector<varve::work> declared;
+  for (const varve::graph_node& n : t.graph_nodes) {
+    declared.push_back(n.declared);
+  }
+  EXPECT_THAT(
+      declared,
+      testing::ElementsAre(
+          varve::work{100, 1, 0, 0, math_pipe::int8_tensor}, varve::work{50, 2, 0, 0, math_pipe::bf16_tensor},
+          varve::work{10, 4, 0, 0, math_pipe::bf16_tensor}, varve::work{0, 0, 8, 0}, varve::work{},
+          // Two nodes: what computes nothing adds to the first, what runs on one pipe to its like.
+          varve::work{100, 1, 8, 0, math_pipe::int8_tensor}, varve::work{60, 6, 0, 0, math_pipe::bf16_tensor},
+          // One: all of it.
+          varve::work{160, 7, 8, 0, math_pipe::mixed}, varve::work{60, 6, 0, 0, math_pipe::bf16_tensor}));
+}
+
 TEST_F(host_test, attributes_calls_of_handed_over_work) {
   varve::session session;
   {

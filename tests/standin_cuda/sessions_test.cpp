@@ -90,6 +90,10 @@ TEST_F(event_sessions, give_each_pass_that_names_its_stream_a_span) {
   EXPECT_THAT(t.losses, IsEmpty());
   ASSERT_EQ(t.devices.size(), 1U);
   EXPECT_EQ(t.devices[0].name, "simulated GPU 0");
+  EXPECT_EQ(t.devices[0].clock, 1'777'000'000);  // of kHz
+  EXPECT_EQ(t.devices[0].memory_clock, 7'501'000'000);
+  EXPECT_EQ(t.devices[0].memory_bus, 192);
+  EXPECT_EQ(t.devices[0].l2_bytes, 2'359'296);
   ASSERT_NE(collector(t, "cupti"), nullptr);
   EXPECT_EQ(collector(t, "cupti")->state, varve::collector_state::unavailable);
   ASSERT_NE(collector(t, "cuda events"), nullptr);

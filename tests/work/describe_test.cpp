@@ -356,6 +356,13 @@ TEST(describe, a_trace_of_one_of_several_ranks_says_so) {
   describe(b.t, small());
   EXPECT_EQ(lost(b.t, "whole model"), 1U);
   EXPECT_EQ(lost(b.t, "none of their labels"), 1U);
+  describe(b.t, tensor_parallel(small(), 2));  // 4 times 2 ranks
+  EXPECT_EQ(lost(b.t, "whole model"), 0U);
+  EXPECT_EQ(lost(b.t, "no whole number"), 0U);
+  EXPECT_EQ(lost(b.t, "none of their labels"), 1U);  // losses of the description before are gone
+  b.t.world_size = 3;
+  describe(b.t, tensor_parallel(small(), 2));
+  EXPECT_EQ(lost(b.t, "no whole number"), 1U);
 }
 
 /// A graph with attention and a feed-forward block of both layers, and one kernel of layer 1 itself.

@@ -258,6 +258,10 @@ void fields(Archive& a, is<device_info> auto& d) {
   a("multiprocessors", d.multiprocessors);
   a("compute_capability", d.compute_capability);
   a("memory_bytes", d.memory_bytes);
+  a("clock", d.clock);
+  a("memory_clock", d.memory_clock);
+  a("memory_bus", d.memory_bus);
+  a("l2_bytes", d.l2_bytes);
 }
 
 template <class Archive>

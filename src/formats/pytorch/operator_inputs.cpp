@@ -77,6 +77,17 @@ std::string_view without_quotes(std::string_view token) noexcept {
                                                                           : std::string_view{};
 }
 
+/// Elements of a tensor with these sizes; none of "[]".
+amount elements_of(std::string_view sizes) {
+  const auto all = elements(sizes, most_dimensions);
+  amount n = all && !all->empty() ? 1 : 0;
+  for (std::size_t i = 0; all && i < all->size(); ++i) {
+    const auto size = whole((*all)[i], static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+    n = n * (size ? amount{static_cast<std::int64_t>(*size)} : amount::unknown());
+  }
+  return all ? n : amount::unknown();
+}
+
 bool read_sizes(std::string_view token, operator_input& to) {
   const auto sizes = elements(token, std::numeric_limits<std::size_t>::max());
   if (!sizes) {
@@ -84,6 +95,9 @@ bool read_sizes(std::string_view token, operator_input& to) {
   }
   to.is_list = !sizes->empty() && sizes->front().front() == '[';
   if (to.is_list) {
+    for (const std::string_view one : *sizes) {
+      to.listed = to.listed + elements_of(one);
+    }
     return true;
   }
   if (sizes->size() > most_dimensions) {

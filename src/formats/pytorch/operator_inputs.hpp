@@ -5,6 +5,8 @@
 #ifndef VARVE_FORMATS_PYTORCH_OPERATOR_INPUTS_HPP
 #define VARVE_FORMATS_PYTORCH_OPERATOR_INPUTS_HPP
 
+#include "formats/pytorch/amount.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,7 +21,8 @@ namespace pytorch {
 /// One input. What is no tensor has no sizes.
 struct operator_input {
   std::vector<std::int64_t> sizes;
-  bool is_list = false;    ///< of tensors, whose sizes are not kept
+  bool is_list = false;    ///< of tensors, of which no sizes are kept
+  amount listed{0};        ///< elements of all its tensors together
   std::string_view type;   ///< "c10::BFloat16", "Scalar", "" for none
   std::string_view value;  ///< "1.0", "[2, 2]", "True"; "" where it was not recorded
 };

@@ -82,6 +82,9 @@ std::uint32_t operators::kind_of(trace& t, operator_source source, const event& 
       kind.types = e.types.empty() ? none : t.strings.intern(e.types);
       kind.declared = source == operator_source::operation ? operator_work(t.strings[name], *inputs) : work{};
     }
+    if (inputs && source == operator_source::operation && joins_tensors(t.strings[name], *inputs)) {
+      joins_.push_back({known->second, (*inputs)[0].listed});
+    }
     t.operator_kinds.push_back(kind);
   }
   return known->second;
@@ -164,6 +167,7 @@ void operators::write(trace& t, time_ns shift) {
   } else {
     join_by_id(t);
   }
+  tell_joins(t, joins_);
   std::stable_sort(memory_.begin(), memory_.end(),
                    [](const memory_event& a, const memory_event& b) { return a.at < b.at; });
   for (memory_event& m : memory_) {

@@ -8,6 +8,7 @@
 #include "formats/pytorch/event.hpp"
 #include "formats/pytorch/kept_texts.hpp"
 #include "formats/pytorch/losses.hpp"
+#include "formats/pytorch/operator_joins.hpp"
 
 #include <varve/trace.hpp>
 
@@ -110,7 +111,8 @@ class operators {
   std::unordered_map<kind_key, std::uint32_t, kind_hash> kinds_;
   enum class asked : std::uint8_t { not_yet, no, yes };
   std::vector<asked> by_value_;  // by name: is its work told by values?
-  std::size_t count_ = 0;        // of source operation
+  std::vector<joining_kind> joins_;
+  std::size_t count_ = 0;  // of source operation
 };
 
 }  // namespace pytorch

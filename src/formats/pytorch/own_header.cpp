@@ -153,12 +153,14 @@ void own_reader::read_rows(std::string_view header) {
     trace_.event_spans.push_back({number_of<time_ns>(c[0], 0), number_of<time_ns>(c[1], 0),
                                   number_of(c[2], none), number_of(c[3], narrow_none)});
   });
-  each_row(member(header, "devices"), 5, [&](const row_cells& c) {
+  each_row(member(header, "devices"), 9, [&](const row_cells& c) {
     losses_.add(lost::invalid_device, trace_.devices.size() < most_devices ? 0 : 1);
     if (trace_.devices.size() < most_devices) {
       trace_.devices.push_back({number_of<std::uint32_t>(c[0], 0), text_of(c[1]),
                                 number_of<std::int32_t>(c[2], 0), number_of<std::int32_t>(c[3], 0),
-                                number_of<std::int64_t>(c[4], 0)});
+                                number_of<std::int64_t>(c[4], 0), number_of<std::int64_t>(c[5], 0),
+                                number_of<std::int64_t>(c[6], 0), number_of<std::int32_t>(c[7], 0),
+                                number_of<std::int64_t>(c[8], 0)});
     }
   });
 }

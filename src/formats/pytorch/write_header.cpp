@@ -79,6 +79,8 @@ void write_tables(json_writer& out, written& w) {
   write_table(out, "devices", t.devices, [&](const device_info& d) {
     write_text(out.number(d.id).next(), d.name);
     out.next().number(d.multiprocessors).next().number(d.compute_capability).next().number(d.memory_bytes);
+    out.next().number(d.clock).next().number(d.memory_clock).next().number(d.memory_bus);
+    out.next().number(d.l2_bytes);
   });
   write_table(out, "event spans", t.event_spans, [&](const event_span& s) {
     out.number(own::clamp(s.begin)).next().number(own::clamp(s.end));

@@ -65,7 +65,9 @@ std::string title(const report& r, const style& s) {
       static_cast<std::int64_t>(static_cast<std::uint64_t>(r.end) - static_cast<std::uint64_t>(r.begin));
   std::vector<std::string> first{heading(r.source.empty() ? "varve" : printable(r.source), s)};
   if (recorded > 0) {
-    first.push_back(duration(recorded) + " recorded");
+    const bool predicted = std::any_of(r.quality.collectors.begin(), r.quality.collectors.end(),
+                                       [](const collector_status& c) { return c.name == "prediction"; });
+    first.push_back(duration(recorded) + (predicted ? "" : " recorded"));
   }
   std::string out = flow(first, " · ", indent, s.text_width()) + '\n';
   for (const device_row& d : r.devices) {
