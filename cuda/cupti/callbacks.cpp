@@ -23,7 +23,8 @@ thread_local recent_contexts last_contexts __attribute__((tls_model("initial-exe
 /// Whether this thread's call of the runtime has updated a graph by one of the driver, which has told of it.
 thread_local bool updated_inside __attribute__((tls_model("initial-exec"))) = false;
 
-/// For libraries that crash where they are given no buffer: what lands in it is lost.
+/// For libraries that crash where they are given no buffer: what lands in it is lost, and its bytes are
+/// counted.
 alignas(64) std::uint8_t nowhere[buffer_pool::spare_bytes];
 
 /// Whether a stream captures on although its capture was to end: not from this thread (CUresult and
@@ -172,7 +173,12 @@ void collector::buffer_requested(std::uint8_t** buffer, std::size_t* size, std::
 void collector::buffer_completed(context_handle /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer,
                                  std::size_t /*size*/, std::size_t valid) noexcept {
   collector& me = the_collector();
-  if (me.left_ || buffer == nullptr || buffer == nowhere) {
+  if (me.left_ || buffer == nullptr) {
+    return;
+  }
+  if (buffer == nowhere) {
+    // Several may have it at a time: what is in it is nobody's record, so that it is not even freed.
+    me.lost_bytes_ += valid;
     return;
   }
   ++me.completing_;

@@ -169,6 +169,7 @@ void collector::begin() {
   pool_.open(options_.buffer_bytes, options_.buffers,
              buffer_pool::ready_of(options_.buffer_bytes, options_.buffers));
   dropped_ = 0;
+  lost_bytes_ = 0;
   ++era_;
   last_flush_ = record::monotonic();
   enable_records(true);

@@ -138,6 +138,7 @@ class collector final : public record::device_source {
   std::atomic<std::int32_t> completing_{0};      // buffers, on CUPTI's threads
   mutable std::atomic<std::int32_t> asking_{0};  // of our threads, in CUPTI, that an exit waits for
   std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> lost_bytes_{0};  // of records, for want of a buffer
 
   mutable std::mutex told_mutex_;
   std::uint64_t errors_ = 0;  // that CUPTI told of in its callbacks

@@ -95,9 +95,9 @@ void graph_book::cloned(const graph_data& d) {
 }
 
 void graph_book::add_to_graph(std::uint32_t graph, std::uint64_t id, graph_node_type type) {
-  nodes& all = graphs_[graph];
-  const node n{id, graph, all.empty() ? 0 : all.back().order + 1, type};
-  all.push_back(n);
+  nodes_by_order& all = graphs_[graph];
+  const node n{id, graph, all.empty() ? 0 : all.rbegin()->first + 1, type};
+  all.emplace_hint(all.end(), n.order, n);
   graph_nodes_[id] = n;
 }
 
@@ -130,11 +130,9 @@ void graph_book::node_gone(const graph_data& d) {
     if (const auto found = graph_nodes_.find(id); found != graph_nodes_.end()) {
       replayed = false;
       if (const auto owner = graphs_.find(found->second.source); owner != graphs_.end()) {
-        nodes& all = owner->second;
-        const auto place =
-            std::lower_bound(all.begin(), all.end(), found->second.order,
-                             [](const node& n, std::uint32_t order) { return n.order < order; });
-        if (place != all.end() && place->id == id) {
+        nodes_by_order& all = owner->second;
+        const auto place = all.find(found->second.order);
+        if (place != all.end() && place->second.id == id) {
           all.erase(place);
         }
         if (all.empty()) {
@@ -147,9 +145,13 @@ void graph_book::node_gone(const graph_data& d) {
   labels_of_graphs().destroy(id, replayed);
 }
 
-template <class Owner>
-void graph_book::owner_gone(std::unordered_map<Owner, nodes>& owners, Owner owner, bool replayed) {
-  nodes gone;
+template <class Owner, class Nodes>
+void graph_book::owner_gone(std::unordered_map<Owner, Nodes>& owners, Owner owner, bool replayed) {
+  struct id {
+    static std::uint64_t of(const node& n) noexcept { return n.id; }
+    static std::uint64_t of(const nodes_by_order::value_type& n) noexcept { return n.second.id; }
+  };
+  Nodes gone;
   {
     const std::lock_guard lock{mutex_};
     const auto found = owners.find(owner);
@@ -158,21 +160,21 @@ void graph_book::owner_gone(std::unordered_map<Owner, nodes>& owners, Owner owne
     }
     gone = std::move(found->second);
     owners.erase(found);
-    for (const node& n : gone) {
-      graph_nodes_.erase(n.id);
+    for (const auto& n : gone) {
+      graph_nodes_.erase(id::of(n));
     }
   }
-  for (const node& n : gone) {
-    labels_of_graphs().destroy(n.id, replayed);
+  for (const auto& n : gone) {
+    labels_of_graphs().destroy(id::of(n), replayed);
   }
 }
 
 // Node by node in the order of making, all of one graph and of the same types: else nothing says which is
 // which.
-bool graph_book::matches(const nodes& exec, const nodes& graph) noexcept {
+bool graph_book::matches(const nodes& exec, const nodes_by_order& graph) noexcept {
   return exec.size() == graph.size() &&
-         std::equal(exec.begin(), exec.end(), graph.begin(), [&](const node& a, const node& b) {
-           return a.type == b.type && a.source == exec.front().source && a.source != 0;
+         std::equal(exec.begin(), exec.end(), graph.begin(), [&](const node& a, const auto& b) {
+           return a.type == b.second.type && a.source == exec.front().source && a.source != 0;
          });
 }
 
@@ -191,11 +193,12 @@ void graph_book::updated(graph_exec_handle exec, graph_handle graph, std::uint32
     }
     const bool known = g != graphs_.end() && matches(e->second, g->second);
     counted_.stale_updates += known ? 0U : 1U;
-    for (std::size_t i = 0; i < e->second.size(); ++i) {
+    auto source = known ? g->second.begin() : nodes_by_order::iterator{};
+    for (const node& n : e->second) {
       if (known) {
-        same.emplace_back(g->second[i].id, e->second[i].id);
+        same.emplace_back((source++)->second.id, n.id);
       } else {
-        stale.push_back(e->second[i].id);
+        stale.push_back(n.id);
       }
     }
   } catch (const std::bad_alloc&) {

@@ -10,6 +10,7 @@
 #include "cupti/library.hpp"
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -50,21 +51,22 @@ class graph_book {
     graph_node_type type = graph_node_type::empty;
   };
   using nodes = std::vector<node>;
+  using nodes_by_order = std::map<std::uint32_t, node>;  // which may go in any order, one by one
 
   void created(const graph_data& d);
   void cloned(const graph_data& d);
   void exec_created(const graph_data& d);
   void add_to_graph(std::uint32_t graph, std::uint64_t id, graph_node_type type);
   void node_gone(const graph_data& d);
-  template <class Owner>
-  void owner_gone(std::unordered_map<Owner, nodes>& owners, Owner owner, bool replayed);
+  template <class Owner, class Nodes>
+  void owner_gone(std::unordered_map<Owner, Nodes>& owners, Owner owner, bool replayed);
   std::uint64_t id_of(graph_node_handle n) const noexcept;
   std::uint32_t id_of(graph_handle g) const noexcept;
-  static bool matches(const nodes& exec, const nodes& graph) noexcept;
+  static bool matches(const nodes& exec, const nodes_by_order& graph) noexcept;
 
   const library& lib_;
   mutable std::mutex mutex_;
-  std::unordered_map<std::uint32_t, nodes> graphs_;      // in the order in which nodes were made
+  std::unordered_map<std::uint32_t, nodes_by_order> graphs_;
   std::unordered_map<graph_exec_handle, nodes> execs_;   // by order
   std::unordered_map<std::thread::id, nodes> making_;    // executables, on these threads
   std::unordered_map<std::uint64_t, node> graph_nodes_;  // of graphs, by id

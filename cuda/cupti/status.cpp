@@ -77,6 +77,9 @@ std::vector<loss> collector::losses() const {
   };
   lose(dropped_, "activity records dropped by CUPTI (raise gpu_options::buffers or buffer_bytes)");
   lose(pool_.refused(), "times that CUPTI got no buffer: its records are lost (raise gpu_options::buffers)");
+  // Kernels have the longest of the records that become activities.
+  lose(lost_bytes_ / size_of(record_kind::concurrent_kernel, a->lib.version),
+       "activity records at least that CUPTI wrote where it got no buffer (raise gpu_options::buffers)");
   lose(c.not_kept,
        "activity records not kept: trace memory full (raise session_options::trace_memory), or they "
        "came faster than they were taken over");

@@ -48,6 +48,25 @@ TEST_F(collector_real_test, a_session_starts_says_why_there_are_no_gpu_records_a
   }
 }
 
+TEST_F(collector_real_test, once_it_has_refused_it_is_not_called_again) {
+  void* const library = ::dlopen(VARVE_COUNTING_CUPTI, RTLD_NOW);
+  ASSERT_NE(library, nullptr);
+  const auto calls = reinterpret_cast<std::size_t (*)()>(::dlsym(library, "counted_calls"));
+  ASSERT_NE(calls, nullptr);
+  options.gpu.cupti_library = VARVE_COUNTING_CUPTI;
+  varve::session session{options};
+  const std::size_t before = calls();
+  EXPECT_GT(before, 0U);
+  EXPECT_THAT(find_collector(session.status().collectors, "cupti")->detail, HasSubstr("CUPTI error"));
+  for (int i = 0; i < 100; ++i) {
+    const varve::phase pass{varve::decode};
+    const varve::layer layer{"attention", i};
+  }
+  static_cast<void>(session.snapshot());
+  EXPECT_EQ(session.stop().ranges.size(), 200U);
+  EXPECT_EQ(calls(), before);
+}
+
 TEST_F(collector_real_test, without_a_name_and_without_a_driver_it_is_not_even_loaded) {
   options.gpu.cupti_library.clear();
   varve::session session{options};

@@ -140,5 +140,25 @@ TEST(gpu_session_first, leaves_the_gpu_to_a_child_that_is_forked_before_cuda_sta
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+// Neither CUPTI nor the driver is asked whether CUDA is in use: its open device file tells.
+TEST_F(gpu_session, keeps_the_gpu_from_a_child_of_a_process_that_uses_cuda_unrecorded) {
+  varve::session_options hosts;
+  hosts.gpu.enabled = false;
+  const varve::session session{hosts};
+  check(cudaFree(nullptr));  // has a context
+  const pid_t child = fork();
+  if (child == 0) {
+    const varve::session own;
+    bool told = false;
+    for (const varve::collector_status& c : own.status().collectors) {
+      told = told || c.detail.find("the GPU stays with its parent") != std::string::npos;
+    }
+    std::_Exit(told ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 }  // namespace
 }  // namespace varve_gpu
