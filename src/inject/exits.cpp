@@ -113,9 +113,9 @@ ElfW(Addr) address(Function* function) noexcept {
 
 ElfW(Addr) replacement(std::string_view name) noexcept {
   static const std::pair<std::string_view, ElfW(Addr)> all[] = {
-      {"_exit", address(exit_now)}, {"_Exit", address(exit_now)}, {"execve", address(exec_ve)},
-      {"execv", address(exec_v)},   {"execvp", address(exec_vp)}, {"execvpe", address(exec_vpe)},
-      {"fexecve", address(exec_f)}, {"execl", address(exec_l)},   {"execlp", address(exec_lp)},
+      {"_exit", address(exit_now)}, {"_Exit", address(exit_now)},   {"execve", address(exec_ve)},
+      {"execv", address(exec_v)},   {"execvp", address(exec_vp)},   {"execvpe", address(exec_vpe)},
+      {"fexecve", address(exec_f)}, {"execl", address(exec_l)},     {"execlp", address(exec_lp)},
       {"execle", address(exec_le)}, {"execveat", address(exec_at)},
   };
   for (const auto& [known, function] : all) {

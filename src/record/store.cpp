@@ -9,17 +9,6 @@
 
 namespace varve::record {
 
-namespace {
-
-/// Takes back rows that were begun. Columns only get shorter, which throws nothing.
-template <class... Columns>
-void even_out(Columns&... columns) noexcept {
-  const std::size_t rows = std::min({columns.size()...});
-  (columns.resize(rows), ...);
-}
-
-}  // namespace
-
 store::store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory)
     : epoch_{epoch}, begin_{begin}, memory_{memory} {
   const std::uint32_t logs = registry.size();
@@ -102,7 +91,7 @@ bool store::is_due(const slot* e) noexcept {
 // handed on. False when it was begun after the time until which is read.
 bool store::reach(std::uint64_t token) noexcept {
   const std::uint32_t number = token_log(token);
-  if (number == 0 || registry.find(number) == nullptr) {
+  if (number == 0 || (number > logs_.size() && registry.find(number) == nullptr)) {
     return true;
   }
   try {
@@ -124,60 +113,6 @@ void store::handle(log_state& s, const slot* e) noexcept {
       s.calls.pop_back();
     }
   }
-}
-
-void store::starve() noexcept {
-  full_ = true;
-  ++starved_;
-  call_columns& c = t_.calls;
-  even_out(c.begin, c.end, c.correlation, c.range, c.thread, c.kind, c.captured);
-  for (activity_columns* a : {&t_.activities, &device_activities_}) {
-    even_out(a->begin, a->end, a->correlation, a->name, a->node, a->detail, a->stream, a->kind);
-  }
-  even_out(captures_, t_.graph_nodes);
-  even_out(works_before_, t_.works);
-}
-
-// Ends are no records of their own.
-void store::lose(const slot* e) noexcept {
-  switch (type_of(*e)) {
-    case event::epoch:
-    case event::end:
-    case event::call_end:
-    case event::thread_end:
-    case event::adopt:
-      break;
-    case event::call_begin:
-      ++over_memory_[(e->payload & call_alias) != 0 ? lost_details : lost_calls];
-      break;
-    case event::activity:
-      ++over_memory_[lost_activities];
-      break;
-    case event::attribute:
-    case event::work:
-      ++over_memory_[lost_details];
-      break;
-    case event::request:
-      ++over_memory_[e[1].head != 0 ? lost_ranges : lost_details];
-      break;
-    default:
-      ++over_memory_[lost_ranges];
-  }
-}
-
-std::vector<loss> store::reasons() const {
-  std::vector<loss> out;
-  if (starved_ != 0) {
-    out.push_back(
-        {"times that the process had no memory for records (std::bad_alloc): from then on nothing "
-         "is kept, as if the trace memory were full",
-         "session", starved_});
-  }
-  if (streamless_ != 0) {
-    out.push_back({"activities on streams beyond the first 65534: kept, without their stream and device",
-                   "session", streamless_});
-  }
-  return out;
 }
 
 // A range's begin is never left halfway: what its entry on the stack takes is taken before.
@@ -291,18 +226,6 @@ void store::add(log_state& s, const slot* e) {
     case event::epoch:
       break;
   }
-}
-
-bool store::has_room(std::size_t bytes) noexcept {
-  full_ = full_ || used_ + bytes > memory_;
-  used_ += full_ ? 0 : bytes;
-  return !full_;
-}
-
-bool store::keep(lost_kind what, std::size_t bytes) {
-  const bool kept = has_room(bytes);
-  over_memory_[what] += kept ? 0U : 1U;
-  return kept;
 }
 
 // Of a call that was not kept, its work is not looked for.

@@ -27,8 +27,6 @@
 
 namespace {
 
-using std::chrono::steady_clock;
-
 constexpr std::uint64_t threads = 4;
 constexpr int layers = 8;
 constexpr int replays = 10;
