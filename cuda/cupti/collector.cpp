@@ -193,9 +193,10 @@ void collector::begin() {
 // Not under a lock: the driver may wait for its initialisation, which tells us.
 bool collector::is_to_be_told() noexcept { return expects_cuda_ && !cuda_started_ && !ask_driver(); }
 
-// Once CUPTI has been touched there is nothing to be gained.
+// Who initialises CUDA comes for life_ with the driver's locks held: as long as it has not been here, CUPTI,
+// which may want these, is left to it. Once CUPTI has been touched there is nothing to be gained.
 bool collector::must_wait(bool told_later) const noexcept {
-  return told_later && !cuda_started_ && subscriber_ == nullptr;
+  return told_later && !told_ && subscriber_ == nullptr;
 }
 
 bool collector::ask_driver() noexcept {
@@ -218,6 +219,7 @@ void collector::cuda_starts() noexcept {
     return;
   }
   const std::lock_guard lock{life_};
+  told_ = true;
   try {
     if (armed_ && subscriber_ == nullptr) {
       begin_arming();

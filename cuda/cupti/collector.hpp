@@ -130,6 +130,7 @@ class collector final : public record::device_source {
   std::atomic<bool> inherited_{false};     // the subscription is of a parent that had not used CUDA
   std::atomic<bool> expects_cuda_{false};  // who is told of its initialisation tells us
   std::atomic<bool> cuda_started_{false};  // was told
+  bool told_ = false;                      // under life_: who was told has been here
   std::atomic<bool> waiting_{false};       // for that, with a session
   std::atomic<bool> cuda_used_{false};     // as far as is known: by a call, or as the driver said
   std::atomic<bool> exiting_{false};       // this process is

@@ -49,6 +49,7 @@ void collector::leave_to_parent() noexcept {
   completing_ = 0;
   asking_ = 0;
   cuda_started_ = false;
+  told_ = false;
   // The child's own CUDA, if it has one, is still to be initialised.
   heeded_ &= static_cast<std::uint32_t>(told_to_heed::attached);
   if (!left_) {

@@ -16,9 +16,9 @@ namespace {
 
 // Crashes, whoever handles them, and what else ends a process, where nobody handles it.
 constexpr int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGQUIT};
-// Beside these the real-time signals.
-constexpr int requests[] = {SIGTERM, SIGINT,  SIGHUP,  SIGPIPE,   SIGALRM, SIGUSR1, SIGUSR2,
-                            SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGSTKFLT};
+// Beside these the real-time signals. SIGPROF is left alone: profilers refuse to start where somebody has it.
+constexpr int requests[] = {SIGTERM, SIGINT,  SIGHUP,    SIGPIPE, SIGALRM, SIGUSR1,  SIGUSR2,
+                            SIGXCPU, SIGXFSZ, SIGVTALRM, SIGIO,   SIGPWR,  SIGSTKFLT};
 
 std::array<struct sigaction, 65> before{};
 std::atomic<bool> written{false};
