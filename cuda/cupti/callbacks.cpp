@@ -45,12 +45,13 @@ void collector::called_back(void* self, callback_domain domain, std::uint32_t id
   if (me.left_.load(std::memory_order_relaxed)) {
     return;
   }
+  if (domain == callback_domain::resource &&
+      static_cast<resource_event>(id) == resource_event::cu_init_finished) {
+    me.cuda_used_ = true;
+    me.heed_exit(told_to_heed::initialised);
+    return;
+  }
   if (data == nullptr) {
-    if (domain == callback_domain::resource &&
-        static_cast<resource_event>(id) == resource_event::cu_init_finished) {
-      me.cuda_used_ = true;
-      me.heed_exit(told_to_heed::initialised);
-    }
     return;
   }
   switch (domain) {

@@ -61,9 +61,12 @@ bool collector::choose_library(const std::string& path) {
   }
   const auto known = std::find_if(attachments_.begin(), attachments_.end(),
                                   [&](const auto& a) { return &a->lib == found.loaded; });
-  attached_.store(known != attachments_.end()
-                      ? known->get()
-                      : attachments_.emplace_back(std::make_unique<attachment>(*found.loaded)).get());
+  if (known != attachments_.end()) {
+    attached_.store(known->get());
+    return true;
+  }
+  attached_.store(attachments_.emplace_back(std::make_unique<attachment>(*found.loaded)).get());
+  heeded_ &= ~static_cast<std::uint32_t>(told_to_heed::attached);  // this library may have an exit function
   heed_exit(told_to_heed::attached);
   return true;
 }

@@ -31,6 +31,7 @@ result forward(const char* name, Parameters... parameters) {
 
 EXPORTED std::size_t counted_calls() { return calls; }
 
+// NOLINTBEGIN(readability-identifier-naming): CUPTI's names
 EXPORTED result cuptiGetVersion(std::uint32_t* version) { return forward("cuptiGetVersion", version); }
 EXPORTED result cuptiGetTimestamp(std::uint64_t* timestamp) {
   return forward("cuptiGetTimestamp", timestamp);
@@ -62,3 +63,4 @@ EXPORTED result cuptiActivityGetNumDroppedRecords(context_handle context, std::u
                                                   std::size_t* dropped) {
   return forward("cuptiActivityGetNumDroppedRecords", context, stream, dropped);
 }
+// NOLINTEND(readability-identifier-naming)

@@ -17,6 +17,7 @@
 #include <thread>
 
 /// Of the stand-in.
+// NOLINTNEXTLINE(readability-identifier-naming): CUPTI's
 extern "C" standin::cupti::result cuptiActivityGetAttribute(standin::cupti::attribute what, std::size_t* size,
                                                             void* value);
 
