@@ -191,17 +191,34 @@ void set(time_change& to, const estimator& by, const estimate& median, const est
   to.p = by.chance(median);
 }
 
+std::vector<double> ratios_of(const std::vector<double>& base, const std::vector<double>& fresh) {
+  std::vector<double> logs(base.size());
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    logs[i] = std::log(fresh[i] / base[i]);
+  }
+  return logs;
+}
+
+/// Whether as many passes differ less from each other than what they vary by.
+bool rise_together(const std::vector<double>& base, const std::vector<double>& fresh) {
+  if (!all_positive(base) || !all_positive(fresh)) {
+    return false;
+  }
+  const std::vector<double> ones(base.size(), 1);
+  constexpr std::size_t few = 8;  // of which some rise together by chance
+  const double most = base.size() < few ? 0.05 : 0.5;
+  return variance_of(ratios_of(base, fresh)) <=
+         most * (variance_of(ratios_of(ones, base)) + variance_of(ratios_of(ones, fresh)));
+}
+
 /// One run against another.
 void compare_passes(time_change& out, const std::vector<double>& base, const std::vector<double>& fresh,
                     const compare_options& options, resampler& draws) {
   const estimator by{options, true};
   const std::size_t n = base.size();
-  out.paired = n == fresh.size() && all_positive(base) && all_positive(fresh);
+  out.paired = n == fresh.size() && rise_together(base, fresh);
   if (out.paired) {
-    std::vector<double> logs(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      logs[i] = std::log(fresh[i] / base[i]);
-    }
+    const std::vector<double> logs = ratios_of(base, fresh);
     out.inflation = inflation_of(logs);
     const std::vector<std::uint32_t>& indices = draws.indices(n, 0);
     const auto passes = static_cast<double>(n);

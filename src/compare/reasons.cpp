@@ -60,7 +60,8 @@ class judge_of_sides {
       }
       const auto& c = a.devices[i].ceilings;
       const auto& d = b.devices[i].ceilings;
-      if (c && d && c->clock > 0 && d->clock > 0 && std::fabs(c->clock - d->clock) > 0.01 * c->clock) {
+      if (x.name == y.name && c && d && c->clock > 0 && d->clock > 0 &&
+          std::fabs(c->clock - d->clock) > 0.01 * c->clock) {
         tell(true, 0.5, "clock",
              "the device's clock: " + number(c->clock / 1e6) + " MHz against " + number(d->clock / 1e6) +
                  " MHz");
