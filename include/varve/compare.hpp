@@ -30,12 +30,14 @@ enum class outcome : std::uint8_t { inconclusive, same, better, worse };
 /// A time a pass on both sides, in nanoseconds, and how it changed. Relative changes are new ÷ base − 1.
 struct time_change {
   outcome verdict = outcome::inconclusive;
-  double base = 0;  ///< median over passes; of several runs the geometric mean of their medians
+  /// Median over passes; of several runs the geometric mean of their medians; mean where there are no
+  /// samples.
+  double base = 0;
   double fresh = 0;
   double base_mean = 0;  ///< over all passes
   double fresh_mean = 0;
-  /// Median over passes of new ÷ base, pass by pass, where both sides are a run of as many passes; else of
-  /// `base` and `fresh`; where there are no samples, of the means. 0 where either is 0.
+  /// Of `base` and `fresh`; where `paired`, the median over passes of new ÷ base, pass by pass. 0 where
+  /// either is 0.
   double relative = 0;
   bool has_interval = false;  ///< false: totals alone are known
   double low = 0;             ///< of the interval of `relative`
@@ -49,7 +51,7 @@ struct time_change {
   std::int64_t fresh_runs = 0;  ///< likewise
   std::int64_t base_passes = 0;
   std::int64_t fresh_passes = 0;
-  bool paired = false;
+  bool paired = false;  ///< two runs of as many passes, which rise together
   /// How many times more passes it takes to know as much as if they did not depend on the ones before; what
   /// drifts has as many as there are passes or more.
   double inflation = 1;

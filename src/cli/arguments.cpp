@@ -466,12 +466,11 @@ void add_options(CLI::App& app, diff_arguments& out) {
   static const choices<diff_format> formats{
       {"table", diff_format::table}, {"json", diff_format::json}, {"markdown", diff_format::markdown}};
   app.add_option(
-         "FILE", out.report.files,
-         "BASE and NEW: reports from --json, traces, or folders of repeated\nruns of either; NEW alone "
-         "with --baseline")
+         "BASE", out.base,
+         "a report from --json, a trace, or a folder of repeated runs of\neither; not with --baseline")
       ->type_name("")
-      ->required()
-      ->expected(1, 2);
+      ->required();
+  app.add_option("NEW", out.fresh, "what is compared with it")->type_name("");
   add_option(app, "--baseline", out.baseline, "NAME", "compare with what varve baseline save kept",
              no_baseline_name, baseline_name_of);
   add_baselines_option(app, out.baselines);
@@ -712,10 +711,13 @@ arguments parse(int argc, const char* const* argv) {
       }
       out.predict = std::move(to_predict);
     } else if (diff.parsed()) {
-      if (to_compare.report.files.size() != (to_compare.baseline.empty() ? 2U : 1U)) {
-        throw CLI::ValidationError(to_compare.baseline.empty()
-                                       ? "NEW is missing: varve diff BASE NEW"
-                                       : "--baseline stands for BASE: give NEW alone");
+      const bool alone = to_compare.fresh.empty();
+      if (alone == to_compare.baseline.empty()) {
+        throw CLI::ValidationError(alone ? "NEW is missing: varve diff BASE NEW"
+                                         : "--baseline stands for BASE: give NEW alone");
+      }
+      if (alone) {
+        to_compare.fresh = std::exchange(to_compare.base, {});
       }
       out.diff = std::move(to_compare);
     } else if (baseline.parsed()) {

@@ -64,9 +64,11 @@ struct predict_arguments {
 enum class diff_format : std::uint8_t { table, json, markdown };
 
 struct diff_arguments {
-  report_arguments report;  ///< files: base and new, or new alone beside a baseline
-  std::string baseline;     ///< name, or empty
-  std::string baselines;    ///< folder of baselines; empty: the user's
+  report_arguments report;  ///< without files
+  std::string base;         ///< file or folder; empty beside a baseline
+  std::string fresh;
+  std::string baseline;   ///< name, or empty
+  std::string baselines;  ///< folder of baselines; empty: the user's
   compare_options compare;
   diff_format format = diff_format::table;
   std::size_t top = 20;

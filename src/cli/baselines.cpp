@@ -128,7 +128,7 @@ std::string baselines_folder(const std::string& given) {
 
 std::string baseline_named(const std::string& name, const std::string& folder) {
   std::error_code wrong;
-  const std::string path = folder + '/' + name;
+  std::string path = folder + '/' + name;
   if (is_baseline_name(name) && fs::is_directory(path, wrong)) {
     return path;
   }

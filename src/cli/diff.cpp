@@ -43,12 +43,12 @@ std::string text_of(const comparison& c, const diff_arguments& asked) {
 }  // namespace
 
 int run(const diff_arguments& asked) {
-  const std::vector<std::string>& files = asked.report.files;
   comparison c;
   try {
-    const std::string base =
-        asked.baseline.empty() ? files[0] : baseline_named(asked.baseline, baselines_folder(asked.baselines));
-    c = compare(read_side(base, asked.report), read_side(files.back(), asked.report), asked.compare);
+    const std::string base = asked.baseline.empty()
+                                 ? asked.base
+                                 : baseline_named(asked.baseline, baselines_folder(asked.baselines));
+    c = compare(read_side(base, asked.report), read_side(asked.fresh, asked.report), asked.compare);
   } catch (const error& e) {
     complain(e.what());
     return unreadable;

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "compare/change.hpp"
 
-#include "compare/random.hpp"
+#include "compare/resample.hpp"
 #include "compare/student.hpp"
 
 #include <algorithm>
@@ -15,81 +15,6 @@ inline namespace v0 {
 namespace comparing {
 
 namespace {
-
-double median_of(std::vector<double> values) {
-  const std::size_t half = values.size() / 2;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(half);
-  std::nth_element(values.begin(), middle, values.end());
-  return values.size() % 2 != 0 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-/// Of the sample, around its mean.
-double variance_of(const std::vector<double>& values) {
-  const double mean = mean_of(values);
-  double sum = 0;
-  for (const double v : values) {
-    sum += (v - mean) * (v - mean);
-  }
-  return values.size() > 1 ? sum / static_cast<double>(values.size() - 1) : 0;
-}
-
-bool all_positive(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
-}
-
-/// Medians of resamples without sorting each: counts how often each rank was drawn.
-std::vector<double> resampled_medians(const std::vector<double>& values,
-                                      const std::vector<std::uint32_t>& indices) {
-  const std::size_t n = values.size();
-  std::vector<std::uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return values[a] != values[b] ? values[a] < values[b] : a < b;
-  });
-  std::vector<std::uint32_t> rank(n);
-  for (std::uint32_t i = 0; i < n; ++i) {
-    rank[order[i]] = i;
-  }
-  std::vector<double> out;
-  out.reserve(indices.size() / n);
-  std::vector<std::uint32_t> drawn(n);
-  for (std::size_t at = 0; at < indices.size(); at += n) {
-    std::fill(drawn.begin(), drawn.end(), 0U);
-    for (std::size_t i = at; i < at + n; ++i) {
-      ++drawn[rank[indices[i]]];
-    }
-    std::size_t seen = 0;
-    std::size_t i = 0;
-    for (; seen + drawn[i] <= (n - 1) / 2; ++i) {
-      seen += drawn[i];
-    }
-    const double lower = values[order[i]];
-    for (; seen + drawn[i] <= n / 2; ++i) {
-      seen += drawn[i];
-    }
-    out.push_back((lower + values[order[i]]) / 2);
-  }
-  return out;
-}
-
-std::vector<double> resampled_means(const std::vector<double>& values,
-                                    const std::vector<std::uint32_t>& indices) {
-  const std::size_t n = values.size();
-  std::vector<double> out;
-  out.reserve(indices.size() / n);
-  for (std::size_t at = 0; at < indices.size(); at += n) {
-    double sum = 0;
-    for (std::size_t i = at; i < at + n; ++i) {
-      sum += values[indices[i]];
-    }
-    out.push_back(sum / static_cast<double>(n));
-  }
-  return out;
-}
 
 /// An estimate of a logarithm and its uncertainty: what a resample is off, and how much more that is for
 /// few passes and such as depend on each other.
@@ -191,39 +116,56 @@ void set(time_change& to, const estimator& by, const estimate& median, const est
   to.p = by.chance(median);
 }
 
+std::vector<double> ratios_of(const std::vector<double>& base, const std::vector<double>& fresh) {
+  std::vector<double> logs(base.size());
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    logs[i] = std::log(fresh[i] / base[i]);
+  }
+  return logs;
+}
+
+/// Whether as many passes differ less from each other than what they vary by.
+bool rise_together(const std::vector<double>& base, const std::vector<double>& fresh) {
+  if (!all_positive(base) || !all_positive(fresh)) {
+    return false;
+  }
+  const std::vector<double> ones(base.size(), 1);
+  constexpr std::size_t few = 8;  // of which some rise together by chance
+  const double most = base.size() < few ? 0.05 : 0.5;
+  return variance_of(ratios_of(base, fresh)) <=
+         most * (variance_of(ratios_of(ones, base)) + variance_of(ratios_of(ones, fresh)));
+}
+
 /// One run against another.
 void compare_passes(time_change& out, const std::vector<double>& base, const std::vector<double>& fresh,
                     const compare_options& options, resampler& draws) {
   const estimator by{options, true};
   const std::size_t n = base.size();
-  out.paired = n == fresh.size() && all_positive(base) && all_positive(fresh);
+  out.paired = n == fresh.size() && rise_together(base, fresh);
   if (out.paired) {
-    std::vector<double> logs(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      logs[i] = std::log(fresh[i] / base[i]);
-    }
+    const std::vector<double> logs = ratios_of(base, fresh);
     out.inflation = inflation_of(logs);
-    const std::vector<std::uint32_t>& indices = draws.indices(n, 0);
+    const resampler::indices_ptr indices = draws.indices(n, 0);
     const auto passes = static_cast<double>(n);
     const double stretch = out.inflation * passes / (passes - 1);
     const double freedom = std::max(1.0, passes / out.inflation - 1);
-    std::vector<double> means = resampled_means(fresh, indices);
-    const std::vector<double> base_means = resampled_means(base, indices);
+    std::vector<double> means = resampled_means(fresh, *indices);
+    const std::vector<double> base_means = resampled_means(base, *indices);
     for (std::size_t i = 0; i < means.size(); ++i) {
       means[i] = std::log(means[i] / base_means[i]);
     }
-    set(out, by, by.of_resamples(median_of(logs), resampled_medians(logs, indices), stretch, freedom),
+    set(out, by, by.of_resamples(median_of(logs), resampled_medians(logs, *indices), stretch, freedom),
         by.of_resamples(std::log(mean_of(fresh) / mean_of(base)), std::move(means), stretch, freedom));
     return;
   }
   const double base_inflation = inflation_of(base);
   const double fresh_inflation = inflation_of(fresh);
   out.inflation = std::max(base_inflation, fresh_inflation);
-  const std::vector<std::uint32_t>& base_draws = draws.indices(n, 0);
-  const std::vector<std::uint32_t>& fresh_draws = draws.indices(fresh.size(), 1);
+  const resampler::indices_ptr base_draws = draws.indices(n, 0);
+  const resampler::indices_ptr fresh_draws = draws.indices(fresh.size(), 1);
   const auto both = [&](double value, auto resampled) {
-    return apart(by, value, spread_of(resampled(base, base_draws), n, base_inflation),
-                 spread_of(resampled(fresh, fresh_draws), fresh.size(), fresh_inflation));
+    return apart(by, value, spread_of(resampled(base, *base_draws), n, base_inflation),
+                 spread_of(resampled(fresh, *fresh_draws), fresh.size(), fresh_inflation));
   };
   set(out, by, both(std::log(out.fresh / out.base), resampled_medians),
       both(std::log(mean_of(fresh) / mean_of(base)), resampled_means));
@@ -245,9 +187,9 @@ run_values values_of(const side_times& side, figure of, bool sampled, resampler&
   for (const run_times& run : side) {
     out.logs.push_back(std::log(of == figure::median && sampled ? median_of(run.samples) : run.mean));
     if (run.samples.size() > 1 && all_positive(run.samples)) {
-      const std::vector<std::uint32_t>& indices = draws.indices(run.samples.size(), 0);
-      const spread one = spread_of(of == figure::median ? resampled_medians(run.samples, indices)
-                                                        : resampled_means(run.samples, indices),
+      const resampler::indices_ptr indices = draws.indices(run.samples.size(), 0);
+      const spread one = spread_of(of == figure::median ? resampled_medians(run.samples, *indices)
+                                                        : resampled_means(run.samples, *indices),
                                    run.samples.size(), inflation_of(run.samples));
       out.within += one.variance * one.stretch;
     }
@@ -340,73 +282,6 @@ std::pair<run_times, run_times> passes_in_common(const run_times& base, const ru
 }
 
 }  // namespace
-
-const std::vector<std::uint32_t>& resampler::indices(std::size_t passes, int side) {
-  std::vector<std::uint32_t>& out = made_[{passes, side}];
-  if (out.empty()) {
-    random_index draw{seed_ + 2 * static_cast<std::uint64_t>(passes) + static_cast<std::uint64_t>(side)};
-    out.resize(passes * static_cast<std::size_t>(resamples_));
-    for (std::uint32_t& i : out) {
-      i = draw(static_cast<std::uint32_t>(passes));
-    }
-  }
-  return out;
-}
-
-double inflation_of(const std::vector<double>& values) {
-  constexpr std::size_t fewest = 8;
-  const std::size_t n = values.size();
-  double most = 1 + 4 / static_cast<double>(n);  // what few passes cannot show
-  if (n < fewest) {
-    return most;
-  }
-  const double centre = median_of(values);
-  std::vector<double> off(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    off[i] = std::fabs(values[i] - centre);
-  }
-  const double limit = 3 * 1.4826 * median_of(off);  // three deviations, of a normal distribution
-  for (std::size_t i = 0; i < n; ++i) {
-    off[i] = limit > 0 ? std::clamp(values[i] - centre, -limit, limit) : values[i] - centre;
-  }
-  const double single = variance_of(off) / static_cast<double>(n);
-  const auto try_blocks = [&](std::size_t length) {
-    std::vector<double> means;
-    for (std::size_t at = 0; at + length <= n; at += length) {
-      double sum = 0;
-      for (std::size_t i = at; i < at + length; ++i) {
-        sum += off[i];
-      }
-      means.push_back(sum / static_cast<double>(length));
-    }
-    const auto blocks = static_cast<double>(means.size());
-    const double mean = mean_of(means);
-    double squares = 0;
-    double products = 0;
-    for (std::size_t i = 0; i < means.size(); ++i) {
-      squares += (means[i] - mean) * (means[i] - mean);
-      products += i > 0 ? (means[i] - mean) * (means[i - 1] - mean) : 0;
-    }
-    if (!(squares > 0)) {
-      return;
-    }
-    const double raw = products / squares;
-    // Less its bias (Kendall, 1954), and half of its standard error on the safe side.
-    const double unbiased =
-        raw + (1 + 3 * raw) / blocks + 0.5 * std::sqrt(std::max(0.0, 1 - raw * raw) / blocks);
-    const double correlation = std::clamp(unbiased, 0.0, 1 - 1 / blocks);
-    const double variance = squares / (blocks - 1) / blocks * (1 + correlation) / (1 - correlation);
-    most = std::max(most, variance / single);
-  };
-  if (!(single > 0)) {
-    return most;
-  }
-  try_blocks(1);
-  if (n >= 2 * fewest) {
-    try_blocks(n / std::max(fewest, static_cast<std::size_t>(std::sqrt(static_cast<double>(n)))));
-  }
-  return most;
-}
 
 time_change change_of(const side_times& base, const side_times& fresh, const compare_options& options,
                       resampler& draws) {

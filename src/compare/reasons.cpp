@@ -60,7 +60,8 @@ class judge_of_sides {
       }
       const auto& c = a.devices[i].ceilings;
       const auto& d = b.devices[i].ceilings;
-      if (c && d && c->clock > 0 && d->clock > 0 && std::fabs(c->clock - d->clock) > 0.01 * c->clock) {
+      if (x.name == y.name && c && d && c->clock > 0 && d->clock > 0 &&
+          std::fabs(c->clock - d->clock) > 0.01 * c->clock) {
         tell(true, 0.5, "clock",
              "the device's clock: " + number(c->clock / 1e6) + " MHz against " + number(d->clock / 1e6) +
                  " MHz");
@@ -101,8 +102,8 @@ class judge_of_sides {
     if (std::max(lost_x, lost_y) > 0.01) {
       const bool alike = std::fabs(lost_x - lost_y) <= 0.01;
       tell(!alike, alike ? 0.1 : 0.4, "quality",
-           "records that are missing: " + percent(lost_x, 1) + " % against " + percent(lost_y, 1) +
-               " % of those that are there");
+           "records lost, repaired or left out: " + percent(lost_x, 1) + " % against " + percent(lost_y, 1) +
+               " % of the activities");
     }
     const double bare_x = bare_graphs(a);
     const double bare_y = bare_graphs(b);
@@ -146,7 +147,7 @@ class judge_of_sides {
     } else if (constexpr double few = 5;
                p.step.base_runs + p.step.fresh_runs <= 2 && std::min(p.base_passes, p.fresh_passes) < few) {
       tell(false, 0.1, "samples",
-           name + number(p.base_passes) + " passes against " + number(p.fresh_passes) +
+           name + table::count(p.base_passes) + " passes against " + table::count(p.fresh_passes) +
                ": more of them tell smaller changes");
     } else if (to_.base_runs == 1 && to_.fresh_runs == 1 && std::max(p.base_passes, p.fresh_passes) > 0 &&
                p.step.inflation * 2 >

@@ -94,18 +94,18 @@ constexpr int nearly_all = pairs * 95 / 100;
 
 class false_alarms : public testing::TestWithParam<noise> {};
 
-// The interval misses the truth in 5 % of all pairs at most, and no verdict is wrong more often. What drifts
-// slowly below other noise cannot be seen in some tens of passes: there intervals miss it more often, up to
-// twice, and the noise floor of single runs is what keeps verdicts right.
+// The interval misses the truth in 5 % of all pairs at most, and no verdict is wrong more often.
 TEST_P(false_alarms, are_as_rare_as_promised) {
-  const int most_missed = GetParam() == noise::drift_below_noise ? 2 * nominal : nominal;
   for (const auto& [base, fresh] : {std::pair<std::size_t, std::size_t>{20, 20}, {100, 100}, {30, 50}}) {
     const rates same = study(GetParam(), base, fresh, 0.05, 1);
-    EXPECT_LE(same.missed, most_missed) << base << " passes against " << fresh;
+    EXPECT_LE(same.missed, nominal) << base << " passes against " << fresh;
     EXPECT_LE(same.better + same.worse, nominal) << base << " passes against " << fresh;
+    const std::string of = std::to_string(base) + '_' + std::to_string(fresh);  // for docs/compare.md
+    RecordProperty("missed_" + of, same.missed);
+    RecordProperty("wrong_" + of, same.better + same.worse);
   }
   const rates slower = study(GetParam(), 60, 60, 0.02, 1.1);
-  EXPECT_LE(slower.missed, most_missed);
+  EXPECT_LE(slower.missed, nominal);
   EXPECT_LE(slower.better + slower.same, nominal);
 }
 
@@ -130,9 +130,11 @@ TEST(change, of_nothing_is_the_same) {
 
 // Power: of 1,000 layers that take 5 % longer, in 100 passes with a spread of 2 %.
 TEST(power, finds_five_percent_in_a_hundred_passes) {
-  EXPECT_GE(study(noise::normal, 100, 100, 0.02, 1.05).worse, nearly_all);
-  EXPECT_GE(study(noise::student, 100, 100, 0.02, 1.05).worse, nearly_all);
-  EXPECT_GE(study(noise::lognormal, 100, 100, 0.02, 1.05).worse, nearly_all);
+  for (const noise kind : {noise::normal, noise::student, noise::lognormal}) {
+    const int found = study(kind, 100, 100, 0.02, 1.05).worse;
+    EXPECT_GE(found, nearly_all);
+    RecordProperty("found_" + std::to_string(static_cast<int>(kind)), found);
+  }
   EXPECT_GE(study(noise::normal, 100, 100, 0.02, 1).same, pairs * 8 / 10);
 }
 

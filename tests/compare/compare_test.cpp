@@ -327,6 +327,20 @@ TEST(compare, hostile_reports_are_compared_like_others) {
   }
 }
 
+// Of 100,000 samples every 25th counts, which are 4,000.
+TEST(compare, of_very_many_samples_takes_some) {
+  varve::report r = decoder().make();
+  for (std::vector<varve::time_ns>* const times :
+       {&r.phases[0].samples.step, &r.phases[0].samples.gpu_time}) {
+    times->resize(100'000, 50'000);
+  }
+  r.layers[0].per_pass.resize(100'000, 70'000);
+  const comparison c = compare(r, r, {0.95, 0.02, 99, 1});
+  EXPECT_EQ(c.phases[0].step.base_passes, 4'000);
+  EXPECT_EQ(c.rows[0].gpu_time.base_passes, 4'000);
+  EXPECT_TRUE(c.no_difference());
+}
+
 TEST(compare, options_beyond_sense_are_taken_as_the_nearest) {
   const comparison c = compare(decoder().make(), decoder().make(), {std::nan(""), -1, 0, 1});
   EXPECT_EQ(c.options.confidence, 0.95);

@@ -187,9 +187,11 @@ comparison_section times_of(const phase_parts& phase, std::size_t top) {
       time_columns,
       {},
       {}};
-  out.rows.push_back(cells("step", p.step, name_of(p.step.verdict), ""));
+  const bool both = p.base_phase != none && p.fresh_phase != none;
+  const auto verdict = [&](const time_change& t) { return both ? name_of(t.verdict) : ""; };
+  out.rows.push_back(cells("step", p.step, verdict(p.step), ""));
   if (p.gpu_time.base_mean > 0 || p.gpu_time.fresh_mean > 0) {
-    out.rows.push_back(cells("GPU time", p.gpu_time, name_of(p.gpu_time.verdict), ""));
+    out.rows.push_back(cells("GPU time", p.gpu_time, verdict(p.gpu_time), ""));
   }
   std::vector<std::vector<std::string>> labels;
   for (const label_change* const l : phase.labels) {
@@ -205,8 +207,9 @@ comparison_section times_of(const phase_parts& phase, std::size_t top) {
   std::int64_t open = 0;
   for (const row_change* const r : phase.rows) {
     if (is_news(*r, p.base_wall)) {
-      const bool both = r->base_row != none && r->fresh_row != none;
-      layers.push_back(cells(r->path, r->gpu_time, both ? name_of(r->gpu_time.verdict) : "", notes_of(*r)));
+      const bool matched = r->base_row != none && r->fresh_row != none;
+      layers.push_back(
+          cells(r->path, r->gpu_time, matched ? name_of(r->gpu_time.verdict) : "", notes_of(*r)));
     } else {
       ++(r->gpu_time.verdict == outcome::same ? same : open);
     }
