@@ -49,8 +49,7 @@ class device_source {
   [[nodiscard]] virtual time_ns own_overhead() const noexcept = 0;
   [[nodiscard]] virtual collector_status status() const = 0;
 
-  /// Whether a child that is forked now must leave the devices to this process. May ask the driver, which
-  /// may wait for its own initialisation, and that for us: to be called with nothing locked.
+  /// Whether a child that is forked now must leave the devices to this process. Asks the driver nothing.
   [[nodiscard]] virtual bool in_use() noexcept = 0;
   /// Around a fork; leave_to_parent() in the child. Devices that are `in_use` stay with the parent; else a
   /// session of the child's own may record them.

@@ -106,7 +106,7 @@ class made_report {
     p.step.total = p.wall;
     p.step.mean = static_cast<double>(p.wall) / static_cast<double>(p.passes);
     if (samples) {
-      p.samples = {1, spread(p.wall), spread(busy)};
+      p.samples = {1, spread(p.wall), spread(busy), {}};
     }
     return r;
   }
