@@ -219,7 +219,6 @@ struct functions {
                             std::uint32_t id);
   result (*enable_domain)(std::uint32_t enable, subscriber_handle subscriber, callback_domain domain);
   result (*get_graph_id)(graph_handle graph, std::uint32_t* id);
-  result (*get_graph_exec_id)(graph_exec_handle exec, std::uint32_t* id);
   result (*get_graph_node_id)(graph_node_handle node, std::uint64_t* id);
   result (*get_stream_id_ex)(context_handle context, stream_handle stream, std::uint8_t per_thread,
                              std::uint32_t* id);

@@ -76,7 +76,6 @@ void resolve(resolver& r, functions& call) {
   r.wanted("cuptiSetThreadIdType", call.set_thread_id_type);
   r.wanted("cuptiEnableDomain", call.enable_domain);
   r.wanted("cuptiGetGraphId", call.get_graph_id);
-  r.wanted("cuptiGetGraphExecId", call.get_graph_exec_id);
   r.wanted("cuptiGetGraphNodeId", call.get_graph_node_id);
   r.wanted("cuptiGetStreamIdEx", call.get_stream_id_ex);
   r.wanted("cuptiFinalize", call.finalize);

@@ -16,7 +16,7 @@ namespace varve::cupti {
 /// A libcupti in this process. Stays loaded as long as the process lives.
 struct library {
   functions call{};                  ///< what a collector cannot do without is never null
-  std::vector<std::string> missing;  ///< the others that the library does not have: "cuptiGetGraphExecId"
+  std::vector<std::string> missing;  ///< the others that the library does not have: "cuptiGetGraphNodeId"
   std::uint32_t version = 0;         ///< as cuptiGetVersion gives it
   std::string path;                  ///< of its file
   bool was_loaded = false;           ///< by somebody else, before varve looked

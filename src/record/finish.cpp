@@ -32,7 +32,7 @@ void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) cons
   t.begin = clock(begin_);
   t.end = clock(end);
   add_devices(t, clock);
-  share_captured_work(t, captures_);
+  share_captured_work(t);
   for (const loss& l : losses()) {
     t.lose(l.what, l.where, l.count);
   }
@@ -87,12 +87,6 @@ void store::convert(trace& t, const clock_mapping& clock) const {
 
 namespace {
 
-/// What was declared in a captured range, and the nodes that carry it, by the node that was captured.
-struct captured_work {
-  std::vector<work> declared;
-  std::vector<std::uint64_t> carriers;
-};
-
 /// As few as there are nodes: what runs on one pipe adds up first.
 void fit(std::vector<work>& declared, std::size_t nodes) {
   for (std::size_t k = declared.size(); k-- > 1 && declared.size() > nodes;) {
@@ -115,39 +109,23 @@ void fit(std::vector<work>& declared, std::size_t nodes) {
 // Work declared for a captured range belongs to all of its nodes. Each declaration is one operator's: a node
 // carries it, as far as there are some, in each executable that has a clone of that. So sums are right, and
 // roofs, which are sums over operators.
-void store::share_captured_work(trace& t, const std::vector<capture>& captures) {
-  std::unordered_map<std::uint32_t, captured_work> by_range;
-  for (const capture& c : captures) {
-    if (c.range != none) {
-      by_range.try_emplace(c.range);
-    }
+void store::share_captured_work(trace& t) const {
+  std::unordered_map<std::uint32_t, std::vector<work>> by_range;
+  for (const auto& [range, nodes] : carriers_) {
+    by_range.try_emplace(range);
   }
   for (const range_work& w : t.works) {
     if (const auto found = by_range.find(w.range); found != by_range.end()) {
-      found->second.declared.push_back(w.declared);
+      found->second.push_back(w.declared);
     }
   }
-  const auto in = [&](const capture& c) { return by_range.find(c.range); };
-  for (const capture& c : captures) {
-    if (const auto found = in(c); found != by_range.end()) {
-      std::vector<std::uint64_t>& nodes = found->second.carriers;
-      constexpr std::size_t most = 64;  // more than a range has kernels by far
-      if (nodes.size() < std::min(most, found->second.declared.size()) &&
-          std::find(nodes.begin(), nodes.end(), c.origin) == nodes.end()) {
-        nodes.push_back(c.origin);
-      }
-    }
+  for (auto& [range, declared] : by_range) {
+    fit(declared, carriers_.at(range).size());
   }
-  for (auto& [range, shared] : by_range) {
-    fit(shared.declared, shared.carriers.size());
-  }
-  for (std::size_t n = 0; n < captures.size(); ++n) {
-    if (const auto found = in(captures[n]); found != by_range.end()) {
-      const std::vector<std::uint64_t>& nodes = found->second.carriers;
-      const auto carrier = std::find(nodes.begin(), nodes.end(), captures[n].origin);
-      if (carrier != nodes.end()) {
-        t.graph_nodes[n].declared = found->second.declared[static_cast<std::size_t>(carrier - nodes.begin())];
-      }
+  for (std::size_t n = 0; n < captures_.size(); ++n) {
+    const auto found = by_range.find(captures_[n].range);
+    if (found != by_range.end() && captures_[n].part < found->second.size()) {
+      t.graph_nodes[n].declared = found->second[captures_[n].part];
     }
   }
 }

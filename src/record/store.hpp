@@ -102,8 +102,8 @@ class store {
     std::uint32_t newest;   // row; captures_ tells of the older ones
   };
   struct capture {
-    std::uint32_t range;  // whose work the row carries, or none
-    std::uint64_t origin;
+    std::uint32_t range;  // of whose work the row may carry a part, or none
+    std::uint32_t part;   // which
     std::uint32_t older;  // row of the same node, or none
   };
   struct log_counts {
@@ -167,7 +167,8 @@ class store {
   /// The node as a launch with this correlation ran it.
   std::uint32_t node_of(std::uint64_t id, std::uint32_t correlation);
   [[nodiscard]] std::uint32_t row_like(const graph_node& n, const capture& c) const;
-  [[nodiscard]] work work_of(std::uint32_t range) const noexcept;
+  [[nodiscard]] bool carry_the_same(const capture& a, const capture& b) const noexcept;
+  bool find_part(capture& c, std::uint64_t origin);
   std::uint32_t name_of(const char* text);
   [[nodiscard]] bool keep(lost_kind what, std::size_t bytes);
   [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
@@ -179,7 +180,7 @@ class store {
   void add_devices(trace& t, const clock_mapping& clock) const;
   static void settle(trace& t, const clock_mapping& clock, std::size_t first);
   static void remove_outside(trace& t, std::size_t first);
-  static void share_captured_work(trace& t, const std::vector<capture>& captures);
+  void share_captured_work(trace& t) const;
 
   std::uint64_t epoch_;
   std::uint64_t begin_;
@@ -193,8 +194,8 @@ class store {
   std::unordered_map<const char*, std::uint32_t> names_;
   std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // of host devices, by device and stream
   std::unordered_map<std::uint64_t, node_rows> nodes_;        // by id
-  std::unordered_map<std::uint32_t, std::uint64_t>
-      carriers_;                             // by captured range, the node that has its work
+  std::unordered_map<std::uint32_t, std::vector<std::uint64_t>>
+      carriers_;                             // by captured range, nodes that may have parts of its work
   std::vector<std::uint32_t> last_works_;    // by range, the last of its rows in works
   std::vector<std::uint32_t> works_before_;  // of each of these, the one before
   alias_table aliases_;                      // of correlations

@@ -5,6 +5,8 @@
 #include "record/graph_labels.hpp"
 #include "record/store.hpp"
 
+#include <algorithm>
+
 namespace varve::record {
 
 namespace {
@@ -94,30 +96,65 @@ void store::add_activity(const slot* e) {
   t_.add_activity(a);
 }
 
-work store::work_of(std::uint32_t range) const noexcept {
-  work sum;
-  for (std::uint32_t w = range < last_works_.size() ? last_works_[range] : none; w != none;
-       w = works_before_[w]) {
-    sum += t_.works[w].declared;
+// Work may be to come of a range that is open. Of closed ones the nodes are taken to be as many.
+bool store::carry_the_same(const capture& a, const capture& b) const noexcept {
+  const auto is_open = [&](const capture& c) { return c.range != none && t_.ranges[c.range].end == 0; };
+  if (is_open(a) || is_open(b)) {
+    return false;
   }
-  return sum;
+  const auto last_of = [&](const capture& c) {
+    return c.range < last_works_.size() ? last_works_[c.range] : none;
+  };
+  std::uint32_t of_a = last_of(a);
+  std::uint32_t of_b = last_of(b);
+  bool same = a.part == b.part;
+  std::uint32_t parts_of_a = 0;
+  std::uint32_t parts_of_b = 0;
+  while (of_a != none || of_b != none) {
+    same = same && of_a != none && of_b != none && t_.works[of_a].declared == t_.works[of_b].declared;
+    const auto step = [&](std::uint32_t& w, std::uint32_t& parts) {
+      parts += w != none ? 1 : 0;
+      w = w != none ? works_before_[w] : none;
+    };
+    step(of_a, parts_of_a);
+    step(of_b, parts_of_b);
+  }
+  return same || (a.part >= parts_of_a && b.part >= parts_of_b);
 }
 
-// Of the node's latest rows one that tells the same, or none. Work may be to come of a range that is open.
+// Of the node's latest rows one that tells the same, or none.
 std::uint32_t store::row_like(const graph_node& n, const capture& c) const {
   constexpr int most = 16;
-  if (c.range != none && t_.ranges[c.range].end == 0) {
-    return none;
-  }
   std::uint32_t row = c.older;
   for (int i = 0; row != none && i < most; ++i, row = captures_[row].older) {
     const graph_node& known = t_.graph_nodes[row];
-    if (known.label == n.label && known.stale == n.stale &&
-        work_of(captures_[row].range) == work_of(c.range)) {
+    if (known.label == n.label && known.stale == n.stale && carry_the_same(captures_[row], c)) {
       return row;
     }
   }
   return none;
+}
+
+// The nodes that were captured in a range, in the order in which they are met, carry its declarations.
+bool store::find_part(capture& c, std::uint64_t origin) {
+  constexpr std::size_t most = 64;  // more than a range has operators by far
+  auto range = carriers_.find(c.range);
+  if (range == carriers_.end()) {
+    if (!keep(lost_details, bytes_of_request)) {
+      return false;
+    }
+    range = carriers_.try_emplace(c.range).first;
+  }
+  std::vector<std::uint64_t>& nodes = range->second;
+  const auto found = std::find(nodes.begin(), nodes.end(), origin);
+  c.part = static_cast<std::uint32_t>(found - nodes.begin());
+  if (found == nodes.end() && nodes.size() < most) {
+    if (!keep(lost_details, sizeof origin)) {
+      return false;
+    }
+    nodes.push_back(origin);
+  }
+  return true;
 }
 
 // An engine may update a graph before each pass: what differs in nothing that is told has one row.
@@ -134,16 +171,9 @@ std::uint32_t store::node_of(std::uint64_t id, std::uint32_t correlation) {
   const graph_labels::origin from = labels_of_graphs().resolve(id, version, t_, n);
   // A node that was captured before the session has its labels, and no range to take work from.
   const bool this_session = from.range != 0 && token_log(from.range) <= logs_.size();
-  capture c{this_session ? find_range(from.range).value_or(none) : none, from.node, none};
-  if (c.range != none) {
-    auto carrier = carriers_.find(c.range);
-    if (carrier == carriers_.end()) {
-      if (!keep(lost_details, bytes_of_request)) {
-        return none;
-      }
-      carrier = carriers_.emplace(c.range, from.node).first;
-    }
-    c.range = carrier->second == from.node ? c.range : none;
+  capture c{this_session ? find_range(from.range).value_or(none) : none, 0, none};
+  if (c.range != none && !find_part(c, from.node)) {
+    return none;
   }
   const auto known = nodes_.find(id);
   c.older = known != nodes_.end() ? known->second.newest : none;

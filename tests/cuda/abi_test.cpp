@@ -223,9 +223,6 @@ VARVE_FUNCTION(unsubscribe, cuptiUnsubscribe);
 VARVE_FUNCTION(enable_callback, cuptiEnableCallback);
 VARVE_FUNCTION(enable_domain, cuptiEnableDomain);
 VARVE_FUNCTION(get_graph_id, cuptiGetGraphId);
-#if CUPTI_API_VERSION >= 130000
-VARVE_FUNCTION(get_graph_exec_id, cuptiGetGraphExecId);
-#endif
 VARVE_FUNCTION(get_graph_node_id, cuptiGetGraphNodeId);
 VARVE_FUNCTION(get_stream_id_ex, cuptiGetStreamIdEx);
 VARVE_FUNCTION(finalize, cuptiFinalize);

@@ -280,10 +280,13 @@ void facts::find_instances() {
     }
   }
   for (instance_fact& i : instances) {
+    if (!i.declared.empty()) {
+      continue;
+    }
     for (const work_fact& w : works) {
       const activity_record& a = source.activities[w.activity];
-      if (w.replayed && w.path == i.path && holds(i, w) && i.declared.empty()) {
-        i.declared = source.nodes[a.node].declared;
+      if (w.replayed && w.path == i.path && holds(i, w)) {
+        i.declared += source.nodes[a.node].declared;
       }
     }
   }

@@ -20,8 +20,10 @@ std::vector<step> simulation::path_of(ref range) const {
 
 void simulation::add_node(capture_state& capture, const job& j, ref stream, ref range) {
   graph_state& g = graphs_[capture.graph];
+  // The first node of a range carries its work.
+  const bool carries = range != none && !out_.ranges[range].declared.empty() && carried_.insert(range).second;
   g.nodes.push_back(
-      {j, capture.last, stream, path_of(range), range == none ? varve::work{} : out_.ranges[range].declared});
+      {j, capture.last, stream, path_of(range), carries ? out_.ranges[range].declared : varve::work{}});
   capture.last = {static_cast<ref>(g.nodes.size() - 1)};
 }
 

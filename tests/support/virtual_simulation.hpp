@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -134,6 +135,7 @@ class simulation {
   std::vector<std::uint32_t> running_;
   std::vector<std::deque<ref>> waiting_;   // for a slot
   std::map<ref, capture_state> captures_;  // by stream
+  std::set<ref> carried_;                  // ranges whose work a node carries
   std::map<ref, event_state> events_;
   std::map<ref, graph_state> graphs_;
   std::map<ref, executable_state> executables_;
