@@ -45,9 +45,12 @@ void collector::called_back(void* self, callback_domain domain, std::uint32_t id
   if (me.left_.load(std::memory_order_relaxed)) {
     return;
   }
+  // Before any lock is taken: a child that finds one taken finds this said too.
+  if (!me.cuda_used_.load(std::memory_order_relaxed)) {
+    me.cuda_used_ = true;
+  }
   if (domain == callback_domain::resource &&
       static_cast<resource_event>(id) == resource_event::cu_init_finished) {
-    me.cuda_used_ = true;
     me.heed_exit(told_to_heed::initialised);
     return;
   }
@@ -119,14 +122,12 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
   }
   leave_call(era);
   if (d.context != nullptr && last_contexts.is_new(d.context, era)) {
-    cuda_used_ = true;
     contexts_.saw(d.context);
   }
 }
 
 void collector::on_resource(resource_event what, const resource_data& d) noexcept {
   if (what == resource_event::context_created) {
-    cuda_used_ = true;
     heed_exit(told_to_heed::has_context);
     contexts_.saw(d.context);
   } else if (what == resource_event::context_destroy_starting) {

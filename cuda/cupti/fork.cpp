@@ -43,7 +43,8 @@ void collector::after_fork() noexcept {
 }
 
 void collector::leave_to_parent() noexcept {
-  left_ = left_ || !this_fork.has_life || this_fork.cuda_used;
+  // Another thread may have begun to use it since the fork was announced.
+  left_ = left_ || !this_fork.has_life || this_fork.cuda_used || cuda_used_;
   recording_ = false;
   waiting_ = false;
   completing_ = 0;
