@@ -45,8 +45,9 @@ struct time_change {
   double mean_relative = 0;  ///< of the means, which is what adds up
   double mean_low = 0;
   double mean_high = 0;
-  double p = 1;                 ///< of no change, or none beyond the noise of single runs
-  double q = 1;                 ///< p after Benjamini and Hochberg, over all layers or all phases
+  double p = 1;       ///< of no change, or none beyond the noise of single runs, by the median
+  double mean_p = 1;  ///< by the mean
+  double q = 1;       ///< of both tests together, after Benjamini and Hochberg over all layers or phases
   std::int64_t base_runs = 0;   ///< with samples
   std::int64_t fresh_runs = 0;  ///< likewise
   std::int64_t base_passes = 0;
@@ -213,8 +214,11 @@ struct comparison {
 
   /// No reason refuses.
   [[nodiscard]] VARVE_API bool comparable() const noexcept;
-  /// No phase and no layer is better or worse, none came or went.
+  /// There is a phase on both sides; all phases, layers and labels are the same, none came or went, and no
+  /// work or kernel changed.
   [[nodiscard]] VARVE_API bool no_difference() const noexcept;
+  /// Nothing is known to differ, and not all is known to be the same.
+  [[nodiscard]] VARVE_API bool inconclusive() const noexcept;
 };
 
 /// What changed from the runs of one side to those of the other; the first of each names its layers. Reports

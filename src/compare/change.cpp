@@ -114,6 +114,7 @@ void set(time_change& to, const estimator& by, const estimate& median, const est
   to.mean_low = std::expm1(centre - mean.below);
   to.mean_high = std::expm1(centre + mean.above);
   to.p = by.chance(median);
+  to.mean_p = by.chance(mean);
 }
 
 std::vector<double> ratios_of(const std::vector<double>& base, const std::vector<double>& fresh) {
@@ -307,6 +308,29 @@ time_change change_of(const side_times& base, const side_times& fresh, const com
   return out;
 }
 
+namespace {
+
+/// Of two tests, among which chance is divided: most to the median, which tells more (weighted Bonferroni).
+double chance(const time_change& c) {
+  constexpr double of_median = 0.8;
+  return std::min({1.0, c.p / of_median, c.mean_p / (1 - of_median)});
+}
+
+/// A tail that grew, or a few slow passes, show in the mean alone.
+bool is_within(const time_change& c, double noise) {
+  const bool median = c.has_interval ? c.low >= -noise && c.high <= noise : std::fabs(c.relative) <= noise;
+  return median && std::fabs(c.mean_relative) <= noise;
+}
+
+outcome direction(const time_change& c, double level) {
+  if (std::max(c.p, c.mean_p) <= level && (c.relative > 0) != (c.mean_relative > 0)) {
+    return outcome::inconclusive;  // they contradict each other
+  }
+  return (c.mean_p < c.p ? c.mean_relative : c.relative) > 0 ? outcome::worse : outcome::better;
+}
+
+}  // namespace
+
 void judge(const std::vector<time_change*>& family, const compare_options& options) {
   std::vector<time_change*> tested;
   for (time_change* const c : family) {
@@ -315,19 +339,19 @@ void judge(const std::vector<time_change*>& family, const compare_options& optio
     }
   }
   std::stable_sort(tested.begin(), tested.end(),
-                   [](const time_change* a, const time_change* b) { return a->p < b->p; });
+                   [](const time_change* a, const time_change* b) { return chance(*a) < chance(*b); });
   double least = 1;
   for (std::size_t i = tested.size(); i-- > 0;) {
-    least = std::min(least, tested[i]->p * static_cast<double>(tested.size()) / static_cast<double>(i + 1));
+    least =
+        std::min(least, chance(*tested[i]) * static_cast<double>(tested.size()) / static_cast<double>(i + 1));
     tested[i]->q = least;
   }
   for (time_change* const c : family) {
     const bool known = c->base_mean > 0 && c->fresh_mean > 0;
-    const bool within = c->has_interval ? c->low >= -options.noise && c->high <= options.noise
-                                        : std::fabs(c->relative) <= options.noise;
-    const bool differs = c->has_interval ? c->q <= 1 - options.confidence : known;
-    c->verdict = within && (known || c->base_mean == c->fresh_mean) ? outcome::same
-                 : known && differs ? (c->relative > 0 ? outcome::worse : outcome::better)
+    const double level = 1 - options.confidence;
+    const bool differs = c->has_interval ? c->q <= level : known;
+    c->verdict = is_within(*c, options.noise) && (known || c->base_mean == c->fresh_mean) ? outcome::same
+                 : known && differs ? direction(*c, level)
                                     : outcome::inconclusive;
   }
 }

@@ -333,23 +333,37 @@ bool comparison::comparable() const noexcept {
   return std::none_of(reasons.begin(), reasons.end(), [](const auto& r) { return r.refuses; });
 }
 
-bool comparison::no_difference() const noexcept {
-  const auto changed = [](const time_change& c) {
-    return c.verdict == outcome::better || c.verdict == outcome::worse;
+namespace {
+
+bool differs(const comparison& c) noexcept {
+  const auto changed = [](const time_change& t) {
+    return t.verdict == outcome::better || t.verdict == outcome::worse;
   };
-  return std::none_of(phases.begin(), phases.end(),
-                      [&](const phase_change& p) {
-                        return p.base_phase == none || p.fresh_phase == none || changed(p.step) ||
-                               changed(p.gpu_time);
-                      }) &&
-         std::none_of(rows.begin(), rows.end(),
-                      [&](const row_change& r) {
-                        return r.what == row_change::kind::added || r.what == row_change::kind::removed ||
-                               changed(r.gpu_time);
-                      }) &&
-         std::none_of(labels.begin(), labels.end(),
-                      [&](const label_change& l) { return changed(l.gpu_time); });
+  return !c.kernels.empty() || std::any_of(c.phases.begin(), c.phases.end(), [&](const phase_change& p) {
+    return p.base_phase == none || p.fresh_phase == none || changed(p.step) || changed(p.gpu_time);
+  }) || std::any_of(c.rows.begin(), c.rows.end(), [&](const row_change& r) {
+    return r.what == row_change::kind::added || r.what == row_change::kind::removed || r.work_changed ||
+           changed(r.gpu_time);
+  }) || std::any_of(c.labels.begin(), c.labels.end(), [&](const label_change& l) {
+    return l.work_changed || changed(l.gpu_time);
+  });
 }
+
+bool all_same(const comparison& c) noexcept {
+  const auto same = [](const time_change& t) { return t.verdict == outcome::same; };
+  return !c.phases.empty() &&
+         std::all_of(c.phases.begin(), c.phases.end(),
+                     [&](const phase_change& p) { return same(p.step) && same(p.gpu_time); }) &&
+         std::all_of(c.rows.begin(), c.rows.end(), [&](const row_change& r) { return same(r.gpu_time); }) &&
+         std::all_of(c.labels.begin(), c.labels.end(),
+                     [&](const label_change& l) { return same(l.gpu_time); });
+}
+
+}  // namespace
+
+bool comparison::no_difference() const noexcept { return !differs(*this) && all_same(*this); }
+
+bool comparison::inconclusive() const noexcept { return !differs(*this) && !all_same(*this); }
 
 comparison compare(const std::vector<report>& base, const std::vector<report>& fresh,
                    const compare_options& options) {

@@ -63,6 +63,7 @@ TEST_F(diff, writes_json_and_markdown) {
   const nlohmann::json c = nlohmann::json::parse(testing_support::content_of(to));
   EXPECT_EQ(c.at("varve_comparison"), 1);
   EXPECT_EQ(c.at("no_difference"), false);
+  EXPECT_EQ(c.at("result"), "difference");
   ASSERT_EQ(c.at("rows").size(), 3U);
   EXPECT_EQ(c.at("rows")[2].at("path"), "layer 0 / mlp");
   EXPECT_EQ(c.at("rows")[2].at("gpu_time").at("verdict"), "worse");

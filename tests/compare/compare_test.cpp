@@ -64,6 +64,58 @@ TEST(compare, a_report_with_itself_has_no_difference) {
   EXPECT_THAT(to_table(c), HasSubstr("No difference."));
 }
 
+// Every layer is the same, but steps take 0.6 or 1.4 of what they did.
+TEST(compare, a_step_that_cannot_be_told_is_not_called_no_difference) {
+  const varve::report base = decoder().make();
+  varve::report fresh = base;
+  for (std::size_t i = 0; i < fresh.phases[0].samples.step.size(); ++i) {
+    fresh.phases[0].samples.step[i] = i % 2 == 0 ? 420'000 : 980'000;
+  }
+  const comparison c = compare(base, fresh);
+  EXPECT_EQ(c.phases[0].step.verdict, outcome::inconclusive);
+  EXPECT_FALSE(c.no_difference());
+  EXPECT_TRUE(c.inconclusive());
+  EXPECT_THAT(to_table(c), HasSubstr("No difference can be told from noise."));
+}
+
+TEST(compare, nothing_in_common_is_not_called_no_difference) {
+  const comparison c = compare(varve::report{}, varve::report{});
+  EXPECT_FALSE(c.no_difference());
+  EXPECT_TRUE(c.inconclusive());
+  EXPECT_THAT(to_table(c), Not(HasSubstr("No difference")));
+}
+
+TEST(compare, other_kernels_or_work_in_the_same_time_are_a_difference) {
+  made_report base = decoder();
+  base.kernel("gemm", 4, 128, 50'000);
+  made_report fresh = decoder();
+  fresh.kernel("gemm", 2, 128, 50'000);
+  const comparison kernels = compare(base.make(), fresh.make());
+  EXPECT_FALSE(kernels.no_difference());
+  EXPECT_FALSE(kernels.inconclusive());
+  EXPECT_THAT(to_table(kernels),
+              HasSubstr("decode: step the same. 0 layers worse, 0 better, 1 kernel changed."));
+  const comparison work = compare(decoder().work("layer 0 / mlp", {5000, 1000, 0, 0, {}, 0, 0}).make(),
+                                  decoder().work("layer 0 / mlp", {5000, 500, 0, 0, {}, 0, 0}).make());
+  EXPECT_FALSE(work.no_difference());
+  EXPECT_THAT(to_table(work), HasSubstr("1 with other work."));
+}
+
+// In every fourth of 40 passes MLP takes 1.4 ms instead of 0.2: 0.5 ms in the mean, while the median stays.
+TEST(compare, what_the_mean_alone_shows_is_told_with_the_mean) {
+  made_report r{40};
+  const varve::report base = r.add("mlp", 200'000).make();
+  varve::report fresh = base;
+  varve::row& mlp = fresh.layers[0];
+  for (std::size_t i = 0; i < 40; i += 4) {
+    mlp.per_pass[i] += 1'200'000;
+  }
+  mlp.inclusive.gpu_time = mlp.exclusive.gpu_time = 40 * 500'000;
+  const comparison c = compare(base, fresh);
+  EXPECT_EQ(row_of(c, "mlp").gpu_time.verdict, outcome::worse);
+  EXPECT_THAT(to_table(c), HasSubstr("mean +150.0 %"));
+}
+
 // MLP 200 → 220 µs in each of two layers: +10 %; layers 300 → 320 µs, +6.7 %; the step of 700 µs, of which
 // the device starves for 100, +40 µs.
 TEST(compare, names_what_got_slower_and_what_made_the_total) {

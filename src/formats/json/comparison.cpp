@@ -41,6 +41,7 @@ ordered_json json_of(const time_change& t) {
     out["mean_low"] = t.mean_low;
     out["mean_high"] = t.mean_high;
     out["p"] = t.p;
+    out["mean_p"] = t.mean_p;
     out["q"] = t.q;
     out["paired"] = t.paired;
     out["inflation"] = t.inflation;
@@ -198,6 +199,7 @@ std::string to_json(const comparison& c) {
   out["score"] = c.score;
   out["comparable"] = c.comparable();
   out["no_difference"] = c.no_difference();
+  out["result"] = c.no_difference() ? "no_difference" : c.inconclusive() ? "inconclusive" : "difference";
   out["reasons"] = list_of(c.reasons);
   out["phases"] = list_of(c.phases);
   out["rows"] = list_of(c.rows);

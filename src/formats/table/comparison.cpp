@@ -135,8 +135,18 @@ std::string notes_of(const row_change& r) {
   return out;
 }
 
+/// Whether the mean told what the median does not show.
+bool is_by_mean(const time_change& t) {
+  const double sign = t.mean_relative > 0 ? 1 : -1;
+  return changed(t) && t.mean_p < t.p && sign * t.relative < 0.5 * sign * t.mean_relative;
+}
+
 std::vector<std::string> cells(std::string name, const time_change& t, std::string verdict,
                                std::string notes) {
+  if (is_by_mean(t)) {
+    notes = "mean " + signed_percent(t.mean_relative) + " (" + signed_percent(t.mean_low) + " to " +
+            signed_percent(t.mean_high) + ")" + (notes.empty() ? "" : "; ") + notes;
+  }
   return {std::move(name), time(t.base),       time(t.fresh),   change(t),
           interval(t),     std::move(verdict), std::move(notes)};
 }
@@ -294,10 +304,11 @@ comparison_section kernels_of(const phase_parts& phase, std::size_t top) {
 }
 
 std::string summary_of(const comparison& c, const std::vector<phase_parts>& phases) {
-  if (c.no_difference()) {
-    const bool told = std::all_of(c.rows.begin(), c.rows.end(),
-                                  [](const row_change& r) { return r.gpu_time.verdict == outcome::same; });
-    return told ? "No difference." : "No difference can be told from noise.";
+  if (c.phases.empty()) {
+    return "Nothing to compare.";
+  }
+  if (c.no_difference() || c.inconclusive()) {
+    return c.no_difference() ? "No difference." : "No difference can be told from noise.";
   }
   std::string out;
   for (const phase_parts& p : phases) {
@@ -307,19 +318,25 @@ std::string summary_of(const comparison& c, const std::vector<phase_parts>& phas
     const time_change& t = p.of->step;
     out += (out.empty() ? "" : "; ") + p.name + ": " +
            (t.verdict == outcome::inconclusive ? std::string{"step inconclusive"}
-            : t.verdict == outcome::same       ? std::string{"step the same"}
-                                               : "step " + change(t) + ", " + name_of(t.verdict));
+            : t.verdict == outcome::same
+                ? std::string{"step the same"}
+                : "step " + (is_by_mean(t) ? signed_percent(t.mean_relative) + " in the mean" : change(t)) +
+                      ", " + name_of(t.verdict));
   }
   std::int64_t better = 0;
   std::int64_t worse = 0;
   std::int64_t other = 0;
+  std::int64_t work = 0;
   for (const row_change& r : c.rows) {
     better += r.gpu_time.verdict == outcome::better ? 1 : 0;
     worse += r.gpu_time.verdict == outcome::worse ? 1 : 0;
     other += r.what == row_kind::added || r.what == row_kind::removed ? 1 : 0;
+    work += r.work_changed ? 1 : 0;
   }
   out += (out.empty() ? "" : ". ") + counted(worse, "layer") + " worse, " + count(better) + " better";
-  return out + (other > 0 ? ", " + count(other) + " added or removed." : ".");
+  out += other > 0 ? ", " + count(other) + " added or removed" : "";
+  out += work > 0 ? ", " + count(work) + " with other work" : "";
+  return out + (c.kernels.empty() ? "." : ", " + counted(std::ssize(c.kernels), "kernel") + " changed.");
 }
 
 }  // namespace
@@ -358,7 +375,7 @@ comparison_text describe(const comparison& c, std::size_t top) {
     out.sections.push_back(std::move(checks));
   }
   out.method = "change: median over passes, with its " + percent(c.options.confidence, 1) +
-               " % interval; same: all of it within ±" + percent(c.options.noise, 1) +
+               " % interval; same: all of it, and the mean, within ±" + percent(c.options.noise, 1) +
                " %; better, worse: beyond " +
                (c.base_runs + c.fresh_runs > 2 ? "what repeated runs differ by"
                                                : "that, as two single runs may differ by it") +
