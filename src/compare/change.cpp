@@ -349,10 +349,10 @@ void judge(const std::vector<time_change*>& family, const compare_options& optio
   for (time_change* const c : family) {
     const bool known = c->base_mean > 0 && c->fresh_mean > 0;
     const double level = 1 - options.confidence;
-    const bool differs = c->has_interval ? c->q <= level : known;
+    const bool differs = known && c->has_interval && c->q <= level;
     c->verdict = is_within(*c, options.noise) && (known || c->base_mean == c->fresh_mean) ? outcome::same
-                 : known && differs ? direction(*c, level)
-                                    : outcome::inconclusive;
+                 : differs ? direction(*c, level)
+                           : outcome::inconclusive;
   }
 }
 

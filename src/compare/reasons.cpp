@@ -142,8 +142,7 @@ class judge_of_sides {
       const bool old = p.base_passes > 1.5 && p.fresh_passes > 1.5;
       tell(false, 0.2, "samples",
            name + (old ? "a report has no times of single passes" : "one side has a single pass") +
-               ", so that changes are judged by the noise floor of " + percent(to_.options.noise, 1) +
-               " % alone");
+               ": what changed by more than " + percent(to_.options.noise, 1) + " % is not told from chance");
     } else if (constexpr double few = 5;
                p.step.base_runs + p.step.fresh_runs <= 2 && std::min(p.base_passes, p.fresh_passes) < few) {
       tell(false, 0.1, "samples",

@@ -174,13 +174,15 @@ TEST(compare, contributions_add_up_whatever_was_added_removed_or_wrapped) {
   EXPECT_NEAR(p.fresh_wall, 475'000, 1e-6);  // 7 + 3 + 90 + 250 + 5 + 20 + 100
 }
 
-TEST(compare, without_samples_goes_by_the_noise_floor_and_says_so) {
+TEST(compare, without_samples_tells_no_change_and_says_so) {
   const comparison c = compare(decoder().make(false), decoder(101'000, 230'000).make(false));
   EXPECT_EQ(row_of(c, "layer 0 / attention").gpu_time.verdict, outcome::same);
-  EXPECT_EQ(row_of(c, "layer 0 / mlp").gpu_time.verdict, outcome::worse);
+  EXPECT_EQ(row_of(c, "layer 0 / mlp").gpu_time.verdict, outcome::inconclusive);
+  EXPECT_NEAR(row_of(c, "layer 0 / mlp").gpu_time.relative, 0.15, 1e-12);
   EXPECT_FALSE(row_of(c, "layer 0 / mlp").gpu_time.has_interval);
   ASSERT_NE(reason(c, "samples"), nullptr);
-  EXPECT_THAT(reason(c, "samples")->text, HasSubstr("judged by the noise floor of 2.0 % alone"));
+  EXPECT_THAT(reason(c, "samples")->text,
+              HasSubstr("what changed by more than 2.0 % is not told from chance"));
   EXPECT_TRUE(c.comparable());
 }
 
