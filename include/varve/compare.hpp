@@ -31,7 +31,7 @@ enum class outcome : std::uint8_t { inconclusive, same, better, worse };
 struct time_change {
   outcome verdict = outcome::inconclusive;
   /// Median over passes; of several runs the geometric mean of their medians; mean where there are no
-  /// samples.
+  /// samples, and of what runs in other passes of each side and in half of them at most.
   double base = 0;
   double fresh = 0;
   double base_mean = 0;  ///< over all passes

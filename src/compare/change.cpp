@@ -172,6 +172,21 @@ void compare_passes(time_change& out, const std::vector<double>& base, const std
       both(std::log(mean_of(fresh) / mean_of(base)), resampled_means));
 }
 
+/// Of what runs in few passes, or in other ones, the mean is known, with the zeros in it.
+void compare_means(time_change& out, const std::vector<double>& base, const std::vector<double>& fresh,
+                   const compare_options& options, resampler& draws) {
+  const double base_inflation = inflation_of(base);
+  const double fresh_inflation = inflation_of(fresh);
+  out.inflation = std::max(base_inflation, fresh_inflation);
+  const estimator by{options, true};
+  const auto drawn = [&](const std::vector<double>& of, int side, double inflation) {
+    return spread_of(resampled_means(of, *draws.indices(of.size(), side)), of.size(), inflation);
+  };
+  const estimate mean = apart(by, std::log(mean_of(fresh) / mean_of(base)), drawn(base, 0, base_inflation),
+                              drawn(fresh, 1, fresh_inflation));
+  set(out, by, mean, mean);
+}
+
 /// Logarithms of one figure of each run of a side.
 struct run_values {
   std::vector<double> logs;
@@ -254,6 +269,8 @@ void count(const side_times& side, std::int64_t& runs, std::int64_t& passes) {
 
 bool is_usable(const run_times& run) { return run.samples.size() > 1 && median_of(run.samples) > 0; }
 
+bool has_passes(const run_times& run) { return run.samples.size() > 1 && mean_of(run.samples) > 0; }
+
 bool are_usable(const side_times& side) { return std::all_of(side.begin(), side.end(), is_usable); }
 
 bool have_means(const side_times& side) {
@@ -301,6 +318,8 @@ time_change change_of(const side_times& base, const side_times& fresh, const com
       out.base = median_of(of_base.samples);
       out.fresh = median_of(of_fresh.samples);
       compare_passes(out, of_base.samples, of_fresh.samples, options, draws);
+    } else if (has_passes(base[0]) && has_passes(fresh[0])) {
+      compare_means(out, base[0].samples, fresh[0].samples, options, draws);
     }
   } else if (have_means(base) && have_means(fresh)) {
     compare_runs(out, base, fresh, options, draws, are_usable(base) && are_usable(fresh));

@@ -228,6 +228,51 @@ TEST(change, of_what_runs_in_some_passes_is_that_of_these) {
   EXPECT_EQ(change_of({run_of(base)}, {run_of(base)}).verdict, outcome::same);
 }
 
+/// Each pass by chance with a probability of 30 %, which takes 1 ms (with a spread of 2 %) times `factor`.
+run_times in_some_passes(noise_source& source, std::size_t passes, double factor) {
+  std::vector<double> out = source.times(noise::normal, passes, factor * 1e6, 0.02);
+  for (double& v : out) {
+    v = source.uniform() < 0.3 ? v : 0;
+  }
+  return run_of(out);
+}
+
+// Eight experts of 60 passes, each in 30 % of them, that did not change: 18 passes more or less, whose number
+// alone varies by √(0.7 ÷ 18) = 20 %. Of 100 comparisons 5 may name one; 9 end the interval that holds 95 %
+// of all.
+TEST(judge, names_no_expert_that_ran_in_other_passes) {
+  noise_source source{11};
+  resampler draws{199, 1};
+  int alarms = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<time_change> all;
+    for (int expert = 0; expert < 8; ++expert) {
+      const run_times base = in_some_passes(source, 60, 1);
+      all.push_back(
+          varve::comparing::change_of({base}, {in_some_passes(source, 60, 1)}, compare_options{}, draws));
+      EXPECT_TRUE(all.back().has_interval);
+    }
+    std::vector<time_change*> family;
+    for (time_change& one : all) {
+      family.push_back(&one);
+    }
+    varve::comparing::judge(family, {});
+    alarms += std::any_of(all.begin(), all.end(),
+                          [](const time_change& c) { return c.verdict != outcome::inconclusive; })
+                  ? 1
+                  : 0;
+  }
+  EXPECT_LE(alarms, 9);
+}
+
+TEST(change, of_an_expert_that_takes_three_times_as_long_shows_in_its_mean) {
+  noise_source source{12};
+  const time_change c = change_of({in_some_passes(source, 200, 1)}, {in_some_passes(source, 200, 3)});
+  EXPECT_GT(c.relative, 1);
+  EXPECT_NEAR(c.relative, c.mean_relative, 1e-9);
+  EXPECT_EQ(c.verdict, outcome::worse);
+}
+
 TEST(change, of_totals_alone_is_never_told_beyond_the_noise_floor) {
   const time_change within = change_of({{{}, 1000}}, {{{}, 1019}});
   EXPECT_FALSE(within.has_interval);
