@@ -45,7 +45,8 @@ struct time_change {
   double mean_relative = 0;  ///< of the means, which is what adds up
   double mean_low = 0;
   double mean_high = 0;
-  double p = 1;       ///< of no change, or none beyond the noise of single runs, by the median
+  double p = 1;  ///< of no change, or none beyond the noise of single runs, by the median; 1 where two single
+                 ///< runs have fewer than 16 passes, which name no change
   double mean_p = 1;  ///< by the mean
   double q = 1;       ///< of both tests together, after Benjamini and Hochberg over all layers or phases
   std::int64_t base_runs = 0;   ///< with samples

@@ -117,6 +117,15 @@ void set(time_change& to, const estimator& by, const estimate& median, const est
   to.mean_p = by.chance(mean);
 }
 
+/// How passes of one run depend on each other shows in so many at least; fewer tell their spread alone.
+constexpr std::size_t fewest_to_tell = 16;
+
+void withhold(time_change& of, std::size_t passes) {
+  if (passes < fewest_to_tell) {
+    of.p = of.mean_p = 1;
+  }
+}
+
 std::vector<double> ratios_of(const std::vector<double>& base, const std::vector<double>& fresh) {
   std::vector<double> logs(base.size());
   for (std::size_t i = 0; i < logs.size(); ++i) {
@@ -157,6 +166,7 @@ void compare_passes(time_change& out, const std::vector<double>& base, const std
     }
     set(out, by, by.of_resamples(median_of(logs), resampled_medians(logs, *indices), stretch, freedom),
         by.of_resamples(std::log(mean_of(fresh) / mean_of(base)), std::move(means), stretch, freedom));
+    withhold(out, n);
     return;
   }
   const double base_inflation = inflation_of(base);
@@ -170,6 +180,7 @@ void compare_passes(time_change& out, const std::vector<double>& base, const std
   };
   set(out, by, both(std::log(out.fresh / out.base), resampled_medians),
       both(std::log(mean_of(fresh) / mean_of(base)), resampled_means));
+  withhold(out, std::min(n, fresh.size()));
 }
 
 /// Of what runs in few passes, or in other ones, the mean is known, with the zeros in it.
@@ -185,6 +196,10 @@ void compare_means(time_change& out, const std::vector<double>& base, const std:
   const estimate mean = apart(by, std::log(mean_of(fresh) / mean_of(base)), drawn(base, 0, base_inflation),
                               drawn(fresh, 1, fresh_inflation));
   set(out, by, mean, mean);
+  const auto ran = [](const std::vector<double>& of) {
+    return static_cast<std::size_t>(std::count_if(of.begin(), of.end(), [](double v) { return v > 0; }));
+  };
+  withhold(out, std::min(ran(base), ran(fresh)));
 }
 
 /// Logarithms of one figure of each run of a side.

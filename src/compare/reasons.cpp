@@ -143,11 +143,11 @@ class judge_of_sides {
       tell(false, 0.2, "samples",
            name + (old ? "a report has no times of single passes" : "one side has a single pass") +
                ": what changed by more than " + percent(to_.options.noise, 1) + " % is not told from chance");
-    } else if (constexpr double few = 5;
+    } else if (constexpr double few = 16;
                p.step.base_runs + p.step.fresh_runs <= 2 && std::min(p.base_passes, p.fresh_passes) < few) {
       tell(false, 0.1, "samples",
            name + table::count(p.base_passes) + " passes against " + table::count(p.fresh_passes) +
-               ": more of them tell smaller changes");
+               ": fewer than 16 of single runs name no change");
     } else if (to_.base_runs == 1 && to_.fresh_runs == 1 && std::max(p.base_passes, p.fresh_passes) > 0 &&
                p.step.inflation * 2 >
                    static_cast<double>(std::min(p.step.base_passes, p.step.fresh_passes))) {
