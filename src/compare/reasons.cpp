@@ -156,6 +156,17 @@ class judge_of_sides {
     }
   }
 
+  /// Of the side's runs, those that do not have the phase of its first.
+  void missing(const phase_change& p, const side& of, std::uint32_t phase, const char* name) {
+    const std::vector<std::uint32_t> phases = of.phases(phase);
+    const auto without = std::count(phases.begin(), phases.end(), none);
+    if (phase != none && without > 0) {
+      tell(false, 0.1, "phases",
+           p.phase + ": " + std::to_string(without) + " of " + counted(std::ssize(of.runs), "run") + " of " +
+               name + (without == 1 ? " has" : " have") + " no such passes");
+    }
+  }
+
  private:
   static double lost(const report& r) {
     double sum = 0;
@@ -200,10 +211,21 @@ std::string list_of(const std::set<std::string>& names) {
 void find_reasons(const sides& s, const std::vector<phase_pair>& phases, comparison& to) {
   judge_of_sides j{to};
   const report& base = s.base.runs[0].of();
-  for (const run& r : s.fresh.runs) {
-    j.devices(base, r.of());
-    j.ranks(base, r.of());
-    j.quality(base, r.of());
+  std::set<std::string> models;  // of the first run that names any
+  for (const side* const one : {&s.base, &s.fresh}) {
+    for (const run& r : one->runs) {
+      if (&r.of() != &base) {
+        j.devices(base, r.of());
+        j.ranks(base, r.of());
+        j.quality(base, r.of());
+      }
+      const std::set<std::string> named = models_of(r.of());
+      if (models.empty()) {
+        models = named;
+      } else if (!named.empty() && named != models) {
+        j.tell(true, 0.5, "model", "model: " + list_of(models) + " against " + list_of(named));
+      }
+    }
   }
   for (const side* const one : {&s.base, &s.fresh}) {
     for (const run& r : one->runs) {
@@ -215,11 +237,6 @@ void find_reasons(const sides& s, const std::vector<phase_pair>& phases, compari
       }
     }
   }
-  const std::set<std::string> base_models = models_of(base);
-  const std::set<std::string> fresh_models = models_of(s.fresh.runs[0].of());
-  if (!base_models.empty() && !fresh_models.empty() && base_models != fresh_models) {
-    j.tell(true, 0.5, "model", "model: " + list_of(base_models) + " against " + list_of(fresh_models));
-  }
   if (phases.empty()) {
     j.tell(true, 1, "phases", "neither side has any phase");
   } else if (std::none_of(phases.begin(), phases.end(),
@@ -228,6 +245,8 @@ void find_reasons(const sides& s, const std::vector<phase_pair>& phases, compari
   }
   for (const phase_change& p : to.phases) {
     j.phase(p);
+    j.missing(p, s.base, p.base_phase, "the base");
+    j.missing(p, s.fresh, p.fresh_phase, "the new side");
   }
 }
 

@@ -238,6 +238,30 @@ TEST(compare, other_devices_models_and_quality_are_refused) {
               HasSubstr("! not comparable: the device's clock: 1,200 MHz against"));
 }
 
+TEST(compare, every_run_of_both_sides_is_looked_at) {
+  const varve::report good = decoder().make();
+  varve::report other = good;
+  other.devices[0].device.name = "GPU Y";
+  EXPECT_FALSE(varve::compare({good, other}, {good}).comparable());
+  EXPECT_FALSE(varve::compare({good}, {good, other}).comparable());
+  other = good;
+  other.quality.attributed = 0.5;
+  EXPECT_NE(reason(varve::compare({good, other}, {good}), "quality"), nullptr);
+
+  varve::report llama = good;
+  varve::report qwen = good;
+  llama.phases[0].model = "llama";
+  qwen.phases[0].model = "qwen";
+  EXPECT_THAT(reason(varve::compare({llama, qwen}, {llama}), "model")->text, HasSubstr("llama against qwen"));
+  EXPECT_FALSE(varve::compare({good, llama}, {good, qwen}).comparable());
+
+  varve::report bare = good;
+  bare.phases[0].phase = "prefill";
+  const comparison c = varve::compare({good, good, bare}, {good, good});
+  EXPECT_TRUE(c.comparable());
+  EXPECT_THAT(reason(c, "phases")->text, HasSubstr("decode: 1 of 3 runs of the base has no such passes"));
+}
+
 TEST(compare, ranks_and_other_batches_are_warned_of) {
   const varve::report base = decoder().make();
   varve::report one = base;
