@@ -147,11 +147,13 @@ bool rise_together(const std::vector<double>& base, const std::vector<double>& f
 }
 
 /// One run against another.
-void compare_passes(time_change& out, const std::vector<double>& base, const std::vector<double>& fresh,
+void compare_passes(time_change& out, const run_times& base_run, const run_times& fresh_run,
                     const compare_options& options, resampler& draws) {
+  const std::vector<double>& base = base_run.samples;
+  const std::vector<double>& fresh = fresh_run.samples;
   const estimator by{options, true};
   const std::size_t n = base.size();
-  out.paired = n == fresh.size() && rise_together(base, fresh);
+  out.paired = of_same_passes(base_run, fresh_run) && rise_together(base, fresh);
   if (out.paired) {
     const std::vector<double> logs = ratios_of(base, fresh);
     out.inflation = inflation_of(logs);
@@ -296,7 +298,7 @@ bool have_means(const side_times& side) {
 std::pair<run_times, run_times> passes_in_common(const run_times& base, const run_times& fresh) {
   std::pair<run_times, run_times> out{base, fresh};
   const std::size_t n = base.samples.size();
-  if (n != fresh.samples.size()) {
+  if (!of_same_passes(base, fresh)) {
     return out;
   }
   std::size_t kept = 0;
@@ -332,7 +334,7 @@ time_change change_of(const side_times& base, const side_times& fresh, const com
     if (is_usable(of_base) && is_usable(of_fresh)) {
       out.base = median_of(of_base.samples);
       out.fresh = median_of(of_fresh.samples);
-      compare_passes(out, of_base.samples, of_fresh.samples, options, draws);
+      compare_passes(out, of_base, of_fresh, options, draws);
     } else if (has_passes(base[0]) && has_passes(fresh[0])) {
       compare_means(out, base[0].samples, fresh[0].samples, options, draws);
     }

@@ -19,7 +19,14 @@ namespace comparing {
 struct run_times {
   std::vector<double> samples;
   double mean = 0;
+  // Of which passes samples are: every stride-th of so many.
+  std::size_t stride = 1;
+  std::int64_t passes = 0;
 };
+
+[[nodiscard]] inline bool of_same_passes(const run_times& a, const run_times& b) {
+  return a.samples.size() == b.samples.size() && a.stride == b.stride && a.passes == b.passes;
+}
 
 /// The runs of one side that have it.
 using side_times = std::vector<run_times>;

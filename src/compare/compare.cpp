@@ -60,7 +60,9 @@ void add_to(run_times& sum, const run_times& part, bool first) {
   sum.mean += part.mean;
   if (first) {
     sum.samples = part.samples;
-  } else if (sum.samples.size() == part.samples.size()) {
+    sum.stride = part.stride;
+    sum.passes = part.passes;
+  } else if (of_same_passes(sum, part)) {
     for (std::size_t i = 0; i < sum.samples.size(); ++i) {
       sum.samples[i] += part.samples[i];
     }

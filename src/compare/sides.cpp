@@ -21,14 +21,17 @@ class device_order {
   std::map<std::uint32_t, std::uint32_t> known_;
 };
 
-std::vector<double> samples_of(const std::vector<time_ns>& times, const pass_samples& like) {
-  std::vector<double> out;
+run_times times_from(const std::vector<time_ns>& times, const phase_row& phase, double mean) {
+  run_times out;
+  out.mean = mean;
   constexpr std::size_t most = 4096;  // analyze() gives 512; a file may hold any number
-  if (like.stride > 0 && times.size() == like.step.size()) {
+  if (phase.samples.stride > 0 && times.size() == phase.samples.step.size()) {
     const std::size_t stride = (times.size() + most - 1) / most;
     for (std::size_t i = 0; i < times.size(); i += stride) {
-      out.push_back(amount(times[i]));
+      out.samples.push_back(amount(times[i]));
     }
+    out.stride = stride * static_cast<std::size_t>(phase.samples.stride);
+    out.passes = phase.passes;
   }
   return out;
 }
@@ -84,18 +87,18 @@ double run::passes(std::uint32_t phase) const noexcept {
 run_times run::times_of(std::uint32_t phase, std::uint32_t layer) const {
   const row& one = report_->layers[layer];
   const time_ns total = host_only_ ? one.inclusive.host_time : one.inclusive.gpu_time;
-  return {samples_of(one.per_pass, report_->phases[phase].samples), amount(total) / passes(phase)};
+  return times_from(one.per_pass, report_->phases[phase], amount(total) / passes(phase));
 }
 
 run_times run::step_of(std::uint32_t phase) const {
   const phase_row& p = report_->phases[phase];
   const double mean = p.step.count > 0 ? amount(p.step.mean) : amount(p.wall) / passes(phase);
-  return {samples_of(p.samples.step, p.samples), mean};
+  return times_from(p.samples.step, p, mean);
 }
 
 run_times run::gpu_time_of(std::uint32_t phase) const {
   const phase_row& p = report_->phases[phase];
-  return {samples_of(p.samples.gpu_time, p.samples), amount(p.total.gpu_time) / passes(phase)};
+  return times_from(p.samples.gpu_time, p, amount(p.total.gpu_time) / passes(phase));
 }
 
 double run::own_time(std::uint32_t phase, std::uint32_t layer) const {

@@ -225,6 +225,24 @@ TEST(change, that_passes_share_is_no_noise) {
   EXPECT_EQ(change_of({run_of(base)}, {run_of(fresh)}).verdict, outcome::inconclusive);
 }
 
+// Every second of 100 passes against each of 50: as many samples, of other passes.
+TEST(change, of_samples_of_other_passes_is_not_paired) {
+  std::vector<double> samples;
+  for (int i = 0; i < 50; ++i) {
+    samples.push_back(100'000 + 1000 * i);
+  }
+  run_times all = run_of(samples);
+  all.stride = 1;
+  all.passes = 50;
+  EXPECT_TRUE(change_of({all}, {all}).paired);
+  run_times second = all;
+  second.stride = 2;
+  EXPECT_FALSE(change_of({all}, {second}).paired);
+  run_times more = all;
+  more.passes = 51;
+  EXPECT_FALSE(change_of({all}, {more}).paired);
+}
+
 // A layer that runs in every third of 60 passes: its twenty are compared, 1000 against 1100 ns.
 TEST(change, of_what_runs_in_some_passes_is_that_of_these) {
   std::vector<double> base;

@@ -151,6 +151,19 @@ TEST(compare, names_what_got_slower_and_what_made_the_total) {
                                  HasSubstr("What made +40.0 µs a pass"), HasSubstr("mlp (2)")));
 }
 
+TEST(compare, samples_at_other_strides_are_not_paired) {
+  const varve::report base = decoder().make();
+  varve::report fresh = base;
+  fresh.phases[0].samples.stride = 2;
+  EXPECT_TRUE(row_of(compare(base, base), "layer 0 / mlp").gpu_time.paired);
+  const comparison c = compare(base, fresh);
+  EXPECT_FALSE(c.phases[0].step.paired);
+  EXPECT_FALSE(row_of(c, "layer 0 / mlp").gpu_time.paired);
+  for (const varve::label_change& l : c.labels) {
+    EXPECT_FALSE(l.gpu_time.paired);
+  }
+}
+
 TEST(compare, is_the_same_every_time) {
   const varve::report base = decoder().make();
   const varve::report fresh = decoder(101'000, 203'000).make();
