@@ -60,11 +60,10 @@ class judge_of_sides {
       }
       const auto& c = a.devices[i].ceilings;
       const auto& d = b.devices[i].ceilings;
-      if (x.name == y.name && c && d && c->clock > 0 && d->clock > 0 &&
-          std::fabs(c->clock - d->clock) > 0.01 * c->clock) {
-        tell(true, 0.5, "clock",
-             "the device's clock: " + number(c->clock / 1e6) + " MHz against " + number(d->clock / 1e6) +
-                 " MHz");
+      if (x.name == y.name) {
+        clocks("the device's clock", c ? c->clock : 0, d ? d->clock : 0);
+        clocks("the device's highest clock", amount(x.clock), amount(y.clock));
+        clocks("the highest clock of the device's memory", amount(x.memory_clock), amount(y.memory_clock));
       }
     }
   }
@@ -168,6 +167,13 @@ class judge_of_sides {
   }
 
  private:
+  /// In Hz, 0 where unknown.
+  void clocks(const char* name, double a, double b) {
+    if (a > 0 && b > 0 && std::fabs(a - b) > 0.01 * a) {
+      tell(true, 0.5, "clock",
+           std::string{name} + ": " + number(a / 1e6) + " MHz against " + number(b / 1e6) + " MHz");
+    }
+  }
   static double lost(const report& r) {
     double sum = 0;
     for (const loss& l : r.quality.losses) {

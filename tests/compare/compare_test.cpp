@@ -251,6 +251,24 @@ TEST(compare, other_devices_models_and_quality_are_refused) {
               HasSubstr("! not comparable: the device's clock: 1,200 MHz against"));
 }
 
+// As the driver tells them, without any ceilings.
+TEST(compare, other_clocks_of_the_device_are_refused) {
+  varve::report base = decoder().make();
+  base.devices[0].device.clock = 1'980'000'000;
+  base.devices[0].device.memory_clock = 2'619'000'000;
+  EXPECT_TRUE(compare(base, base).comparable());
+  EXPECT_TRUE(compare(base, decoder().make()).comparable());  // not every source knows them
+  varve::report other = base;
+  other.devices[0].device.clock = 1'755'000'000;
+  EXPECT_FALSE(compare(base, other).comparable());
+  EXPECT_THAT(reason(compare(base, other), "clock")->text,
+              HasSubstr("the device's highest clock: 1,980 MHz against 1,755 MHz"));
+  other = base;
+  other.devices[0].device.memory_clock = 1'593'000'000;
+  EXPECT_FALSE(compare(base, other).comparable());
+  EXPECT_THAT(reason(compare(base, other), "clock")->text, HasSubstr("clock of the device's memory"));
+}
+
 TEST(compare, every_run_of_both_sides_is_looked_at) {
   const varve::report good = decoder().make();
   varve::report other = good;
