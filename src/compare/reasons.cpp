@@ -104,6 +104,17 @@ class judge_of_sides {
            "records lost, repaired or left out: " + percent(lost_x, 1) + " % against " + percent(lost_y, 1) +
                " % of the activities");
     }
+    const auto unmatched = [](const report_quality& q) {
+      return std::min(1.0, amount(q.unmatched) / std::max(1.0, amount(q.activities)));
+    };
+    const double unmatched_x = unmatched(x);
+    const double unmatched_y = unmatched(y);
+    if (std::max(unmatched_x, unmatched_y) > 0.01) {
+      const bool alike = std::fabs(unmatched_x - unmatched_y) <= far;
+      tell(!alike, alike ? 0.1 : 0.4, "quality",
+           "activities whose launch is not in the trace: " + percent(unmatched_x, 1) + " % against " +
+               percent(unmatched_y, 1) + " %: numbers of launches and waits are that much too small");
+    }
     const double bare_x = bare_graphs(a);
     const double bare_y = bare_graphs(b);
     if (std::fabs(bare_x - bare_y) > 0.01) {

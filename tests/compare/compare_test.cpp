@@ -269,6 +269,24 @@ TEST(compare, other_clocks_of_the_device_are_refused) {
   EXPECT_THAT(reason(compare(base, other), "clock")->text, HasSubstr("clock of the device's memory"));
 }
 
+// A trace without its calls: launches, synchronisations and what follows from them are zeros that nobody
+// counted.
+TEST(compare, activities_without_their_launches_are_no_ground_to_compare_calls) {
+  varve::report base = decoder().make();
+  base.quality.activities = base.quality.matched = 1000;
+  varve::report stripped = base;
+  stripped.quality.matched = 0;
+  stripped.quality.unmatched = 1000;
+  EXPECT_FALSE(compare(base, stripped).comparable());
+  EXPECT_THAT(reason(compare(base, stripped), "quality")->text,
+              HasSubstr("activities whose launch is not in the trace: 0 % against 100.0 %"));
+  const comparison both = compare(stripped, stripped);
+  EXPECT_TRUE(both.comparable());
+  EXPECT_LT(both.score, 1);
+  stripped.quality.unmatched = 10;  // 1 % were launched before the window
+  EXPECT_THAT(compare(base, stripped).reasons, testing::IsEmpty());
+}
+
 TEST(compare, every_run_of_both_sides_is_looked_at) {
   const varve::report good = decoder().make();
   varve::report other = good;
