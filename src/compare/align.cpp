@@ -53,6 +53,28 @@ struct tree {
     }
     return out;
   }
+  /// Rows without a counterpart by the matched one above them (none: the phase), in their order. What alone
+  /// is open among its siblings and has open rows inside wraps them and is left out.
+  using places = std::map<std::uint32_t, std::vector<std::uint32_t>>;
+  [[nodiscard]] places open_places() const {
+    std::map<std::uint32_t, int> open;
+    for (const node& n : nodes) {
+      open[n.parent] += n.match == none ? 1 : 0;
+    }
+    places out;
+    std::vector<bool> wraps(nodes.size(), false);
+    const std::vector<std::uint32_t> above = anchors();
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      const std::uint32_t up = nodes[i].parent;
+      if (nodes[i].match == none && (up == above[i] || wraps[up])) {
+        wraps[i] = open[up] == 1 && open[i] > 0;
+        if (!wraps[i]) {
+          out[above[i]].push_back(i);
+        }
+      }
+    }
+    return out;
+  }
   [[nodiscard]] std::vector<std::uint32_t> anchors() const {
     return nearest([&](std::uint32_t i) { return nodes[i].match != none; });
   }
@@ -61,7 +83,8 @@ struct tree {
 using name = std::pair<std::string_view, std::int32_t>;
 name name_of(const row& one) { return {one.label, one.index}; }
 
-/// Whether two rows do the same: as much work, the same main kernel, or as many kernels in a like time.
+/// Whether two rows do the same: as much work, or as many kernels in a like time, of which more is granted to
+/// the same main kernel.
 bool alike(const tree::node& a, double a_passes, const tree::node& b, double b_passes) {
   const measures& x = a.of->inclusive;
   const measures& y = b.of->inclusive;
@@ -72,14 +95,16 @@ bool alike(const tree::node& a, double a_passes, const tree::node& b, double b_p
   };
   constexpr double equal = 1.001;
   constexpr double like = 1.5;
+  constexpr double like_of_one_kernel = 4;
   if (x.calls_with_work > 0 && y.calls_with_work > 0 && !x.declared.empty() && !y.declared.empty()) {
     const bool same_flops =
         x.declared.flops == y.declared.flops || near(x.declared.flops, y.declared.flops, equal);
     return same_flops &&
            (near(x.declared.bytes(), y.declared.bytes(), equal) || x.declared.bytes() == y.declared.bytes());
   }
-  return (!a.of->main_kernel.empty() && a.of->main_kernel == b.of->main_kernel) ||
-         (near(x.kernels, y.kernels, equal) && near(x.gpu_time, y.gpu_time, like));
+  const bool one_kernel = !a.of->main_kernel.empty() && a.of->main_kernel == b.of->main_kernel;
+  return near(x.kernels, y.kernels, equal) &&
+         near(x.gpu_time, y.gpu_time, one_kernel ? like_of_one_kernel : like);
 }
 
 class aligner {
@@ -89,7 +114,7 @@ class aligner {
   void align() {
     constexpr int most_rounds = 16;  // each but the last finds something, mostly all of it
     for (int i = 0; i < most_rounds; ++i) {
-      if (!by_parent() && !by_anchor() && !by_position()) {
+      if (!by_parent() && !by_anchor() && !by_position() && !by_place()) {
         break;
       }
     }
@@ -178,6 +203,26 @@ class aligner {
         if (at != open.end() && fresh_.nodes[at->second].match == none &&
             alike(n, base_.passes, fresh_.nodes[at->second], fresh_.passes)) {
           match(b, at->second, true);
+        }
+      }
+    }
+    return found_;
+  }
+
+  /// Likewise, where what wraps all that has no counterpart is looked through and as many rows are left on
+  /// both sides.
+  bool by_place() {
+    found_ = false;
+    const tree::places of_base = base_.open_places();
+    const tree::places of_fresh = fresh_.open_places();
+    for (const auto& [anchor, rows] : of_base) {
+      const auto at = of_fresh.find(other(anchor));
+      if (at == of_fresh.end() || at->second.size() != rows.size()) {
+        continue;
+      }
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (alike(base_.nodes[rows[i]], base_.passes, fresh_.nodes[at->second[i]], fresh_.passes)) {
+          match(rows[i], at->second[i], true);
         }
       }
     }

@@ -91,6 +91,47 @@ TEST(align, a_layer_at_the_same_place_with_the_same_kernel_was_renamed) {
               ElementsAre("layer 0", "layer 0 / attention = layer 0 / self_attn", "layer 0 / mlp"));
 }
 
+// Other names at every level, and all of it wrapped: "model" runs the kernels of both layers, so it is none.
+TEST(align, an_engine_that_wraps_and_renames_its_layers_still_compares) {
+  made_report base;
+  made_report fresh;
+  fresh.add("model");
+  for (const std::string i : {"0", "1"}) {
+    base.add("layer " + i).add("layer " + i + " / attention", 100'000, "flash");
+    base.add("layer " + i + " / mlp", 200'000, "gemm");
+    fresh.add("model / block " + i).add("model / block " + i + " / self_attn", 100'000, "flash");
+    fresh.add("model / block " + i + " / ffn", 200'000, "gemm");
+  }
+  for (made_report* const r : {&base, &fresh}) {
+    for (varve::row& one : r->raw().layers) {
+      one.main_kernel = one.main_kernel.empty() ? "gemm" : one.main_kernel;
+    }
+  }
+  const comparison c = compare(base.make(), fresh.make());
+  EXPECT_THAT(
+      rows_of(c),
+      UnorderedElementsAre("layer 0 = model / block 0", "layer 0 / attention = model / block 0 / self_attn",
+                           "layer 0 / mlp = model / block 0 / ffn", "layer 1 = model / block 1",
+                           "layer 1 / attention = model / block 1 / self_attn",
+                           "layer 1 / mlp = model / block 1 / ffn"));
+  for (const row_change& r : c.rows) {
+    EXPECT_EQ(r.gpu_time.verdict, varve::outcome::same) << r.path;
+  }
+  EXPECT_EQ(rows_of(compare(fresh.make(), base.make())).size(), 6U);
+}
+
+TEST(align, the_same_kernel_in_another_number_or_far_longer_is_no_renamed_layer) {
+  made_report base;
+  base.add("head", 100'000, "gemm");
+  made_report fresh;
+  fresh.add("adapter", 500'000, "gemm");
+  EXPECT_THAT(aligned(base, fresh), ElementsAre("-head", "+adapter"));
+  made_report two;
+  two.add("adapter").add("adapter / a", 50'000, "gemm").add("adapter / b", 50'000, "gemm");
+  two.raw().layers[0].main_kernel = "gemm";
+  EXPECT_THAT(aligned(base, two), testing::Contains("-head"));
+}
+
 TEST(align, a_layer_of_other_work_was_not_renamed) {
   made_report base;
   base.add("head", 100'000).work("head", {1000, 500, 0, 0, {}, 0, 0});
