@@ -341,6 +341,29 @@ TEST_F(matchers, kernels_are_compared_by_name_and_number) {
               HasSubstr("varve::phase_of(report, …) knows them"));
 }
 
+TEST_F(matchers, kernels_are_told_apart_by_all_of_their_name) {
+  // Names of templates differ beyond what a message shows of them.
+  const std::string start(350, 'k');
+  const auto named = [&](const char* end) {
+    varve::report r = report;
+    for (varve::row& k : r.kernels) {
+      k.path = k.path == "gemm" ? start + end : k.path;
+    }
+    for (varve::row& l : r.layers) {
+      l.main_kernel = l.label == "mlp" ? start + end : l.main_kernel;
+    }
+    return r;
+  };
+  const varve::report now = named("<64>");
+  const varve::report base = named("<128>");
+  EXPECT_THAT(now, varve::same_kernels_as(now));
+  EXPECT_THAT(failure_of(now, varve::same_kernels_as(base)), HasSubstr("gone: decode: kkk"));
+  EXPECT_THAT(failure_of(varve::layer_of(now, {"mlp"}), varve::same_kernels_as(base)),
+              HasSubstr("gone: decode: layer 0 / mlp, main kernel kkk"));
+  EXPECT_THAT(failure_of(now, varve::same_kernels_as(base)), HasSubstr("kkk<128>, was"))
+      << "what differs is shown";
+}
+
 TEST_F(matchers, a_phase_that_the_other_report_lacks_is_a_difference) {
   varve::trace_builder both = three_passes();
   const auto pass = both.pass(varve::prefill, {4ms, 5ms});
