@@ -144,8 +144,9 @@ class entry_check {
     const rests_on on = figure_.of->on;
     const double share = report_.quality.attributed;
     if (is_of_layers(entry_.where.of) && (on == rests_on::device || on == rests_on::work) &&
-        share < budget_.least_attributed) {
-      return "only " + short_text(share, figure_unit::share) + " of the GPU time belongs to a layer, " +
+        !(share >= budget_.least_attributed)) {  // a file may say that it is no number
+      return (std::isfinite(share) ? "only " + short_text(share, figure_unit::share) : "an unknown share") +
+             " of the GPU time belongs to a layer, " +
              short_text(budget_.least_attributed, figure_unit::share) + " are needed (least_attributed)";
     }
     const std::int64_t passes = passes_of(s);

@@ -34,7 +34,8 @@ struct bound_value {
 [[nodiscard]] inline bool is_exceeded(double actual, const bound_value& b) noexcept {
   constexpr double rounding = 1e-12;  // of sums and products of limits that were given in decimals
   const double slack = rounding * std::fabs(b.limit);
-  return b.least ? actual < b.limit - slack : actual > b.limit + slack;
+  // A limit that is no number is kept by nothing.
+  return b.least ? !(actual >= b.limit - slack) : !(actual <= b.limit + slack);
 }
 
 }  // namespace compare
