@@ -117,16 +117,21 @@ class entry_check {
       why = bounds_of(s, bounds);
     }
     if (!why.empty()) {
-      ++out_.rows_unknown;
-      if (unknown_.empty()) {
-        unknown_ = rows_.text(s) + ": " + entry_.figure + " is not measurable: " + why;
-        unknown_where_ = rows_.text(s);
-      }
+      note_unknown(s, why);
       return;
     }
-    bool exceeded = false;
+    const bool exceeded = std::any_of(bounds.begin(), bounds.end(),
+                                      [&](const bound_value& b) { return is_exceeded(*v.value, b); });
+    const auto unsure = std::find_if(bounds.begin(), bounds.end(),
+                                     [&](const bound_value& b) { return is_unsure(*v.value, b); });
+    if (!exceeded && unsure != bounds.end()) {
+      note_unknown(s, "by chance alone two such runs differ by " +
+                          short_text(std::fabs(unsure->change), figure_unit::share) + ", more than the " +
+                          short_text(std::fabs(*entry_.max_change), figure_unit::share) +
+                          " of max_change: record more passes, or allow more");
+      return;
+    }
     for (const bound_value& b : bounds) {
-      exceeded = exceeded || is_exceeded(*v.value, b);
       const double used = used_of(*v.value, b);
       if (!measured_ || used > out_.used) {
         measured_ = true;
@@ -139,10 +144,18 @@ class entry_check {
     out_.rows_exceeded += exceeded ? 1 : 0;
   }
 
+  void note_unknown(const subject& s, const std::string& why) {
+    ++out_.rows_unknown;
+    if (unknown_.empty()) {
+      unknown_ = rows_.text(s) + ": " + entry_.figure + " is not measurable: " + why;
+      unknown_where_ = rows_.text(s);
+    }
+  }
+
   /// Why a value means too little to be judged; empty when it doesn't.
   [[nodiscard]] std::string withheld(const subject& s) const {
     const rests_on on = figure_.of->on;
-    const double share = report_.quality.attributed;
+    const double share = s.whole->quality.attributed;
     if (is_of_layers(entry_.where.of) && (on == rests_on::device || on == rests_on::work) &&
         !(share >= budget_.least_attributed)) {  // a file may say that it is no number
       return (std::isfinite(share) ? "only " + short_text(share, figure_unit::share) : "an unknown share") +
@@ -157,12 +170,12 @@ class entry_check {
     return {};
   }
 
-  [[nodiscard]] std::int64_t passes_of(const subject& s) const {
+  [[nodiscard]] static std::int64_t passes_of(const subject& s) {
     if (s.phase != nullptr) {
       return s.phase->passes;
     }
     std::int64_t all = 0;
-    for (const phase_row& p : report_.phases) {
+    for (const phase_row& p : s.whole->phases) {
       all = sizes::sum(all, p.passes);
     }
     return all;
@@ -173,21 +186,23 @@ class entry_check {
                                  : s.phase != nullptr      ? s.phase->device
                                  : s.collective != nullptr ? s.collective->device
                                                            : none;
+    std::string all;
     for (const device_row& d : r.devices) {
       if (d.device.id == device) {
         return d.device.name;
       }
+      all += (all.empty() ? "" : ", ") + d.device.name;
     }
-    return {};
+    return device == none ? all : std::string{};
   }
 
   /// Why there are none; empty when there are.
   [[nodiscard]] std::string bounds_of(const subject& s, std::vector<bound_value>& to) {
     if (entry_.at_most) {
-      to.push_back({*entry_.at_most, false, {}, 0, false});
+      to.push_back({*entry_.at_most, false, {}, 0, false, {}});
     }
     if (entry_.at_least) {
-      to.push_back({*entry_.at_least, true, {}, 0, false});
+      to.push_back({*entry_.at_least, true, {}, 0, false, {}});
     }
     if (!entry_.max_change) {
       return {};
@@ -197,8 +212,8 @@ class entry_check {
       return "the baseline has no such row";
     }
     const figure_value v = read(figure_, before);
-    if (!v.value) {
-      return "of the baseline: " + v.why;
+    if (const std::string why = v.value ? withheld(before) : v.why; !why.empty()) {
+      return "of the baseline: " + why;
     }
     const std::string now = device_name(report_, s);
     const std::string then = device_name(*before_, before);
@@ -206,11 +221,19 @@ class entry_check {
       return "the baseline ran on another device (" + then + ", not " + now + ')';
     }
     const double noise = noise_of(figure_, s, before);
-    const double asked = *entry_.max_change;
-    const double allowed = std::max(std::fabs(asked), noise);
-    const bool least = std::signbit(asked);
-    to.push_back({*v.value * (least ? std::max(0.0, 1 - allowed) : 1 + allowed), least, v.value,
-                  least ? -allowed : allowed, allowed > std::fabs(asked)});
+    const double asked = std::fabs(*entry_.max_change);
+    const double allowed = std::max(asked, noise);
+    const bool least = std::signbit(*entry_.max_change);
+    bound_value b{*v.value * (least ? std::max(0.0, 1 - allowed) : 1 + allowed),
+                  least,
+                  v.value,
+                  least ? -allowed : allowed,
+                  allowed > asked,
+                  {}};
+    if (noise > std::max(asked, noise_floor)) {
+      b.surely = *v.value * (1 + (least ? noise - asked : asked - noise));
+    }
+    to.push_back(b);
     return {};
   }
 
