@@ -152,6 +152,10 @@ struct budget_result {
 /// `baseline` may be null where no entry has max_change. Throws only std::bad_alloc.
 [[nodiscard]] VARVE_API budget_result check(const report& r, const budget& b,
                                             const report* baseline = nullptr);
+/// Against repeated runs of a baseline: a row is compared with the median of theirs, which all must have, and
+/// what they differ by counts as noise.
+[[nodiscard]] VARVE_API budget_result check(const report& r, const budget& b,
+                                            const std::vector<report>& baseline);
 
 struct budget_draft_options {
   /// By which times and ratios may be worse than in the run. Counts that are the same in each pass get none.

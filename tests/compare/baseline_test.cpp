@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "compare/entries.hpp"
 #include "formats/small_report.hpp"
 
@@ -105,6 +107,30 @@ TEST(a_relative_budget, allows_what_the_passes_own_spread_does) {
   before.layers[1].per_pass.pop_back();
   now.layers[1].per_pass.pop_back();
   EXPECT_EQ(at(e, 1.06).status, budget_status::exceeded);
+}
+
+TEST(a_relative_budget, compares_with_the_median_of_several_runs) {
+  const report now = small_report();  // 4.9 ms
+  std::vector<report> before(3, now);
+  before[0].phases[0].step.p50 = 4'600'000;
+  before[1].phases[0].step.p50 = 4'000'000;
+  before[2].phases[0].step.p50 = 4'500'000;  // the median; they differ by 0.6 of 4.5 ms: 13.3 %
+  const auto with = [&](const std::vector<report>& runs, double allowed) {
+    varve::budget b;
+    b.entries = {change(budget_of::phase, "", "step.p50", allowed)};
+    return varve::check(now, b, runs).entries.at(0);
+  };
+  EXPECT_EQ(with(before, 0.14).status, budget_status::ok);
+  EXPECT_EQ(with(before, 0.14).baseline, 4'500'000);
+  EXPECT_THAT(with(before, 0.08).message, HasSubstr("two such runs differ by 13.3 %, more than the 8.00 %"));
+  before[1] = before[0];
+  before[1].phases[0].step.p50 = 4'400'000;  // 0.2 of 4.5 ms: 4.4 %; now is 8.9 % more
+  EXPECT_EQ(with(before, 0.08).status, budget_status::exceeded);
+  before.pop_back();  // of two their mean, 4.5 ms
+  EXPECT_EQ(with(before, 0.09).baseline, 4'500'000);
+  before[1].phases[0].phase = "prefill";
+  EXPECT_THAT(with(before, 0.09).message, HasSubstr("the baseline has no such row"));
+  EXPECT_THAT(with({}, 0.09).message, HasSubstr("needs a baseline"));
 }
 
 TEST(a_relative_budget, asks_of_the_baseline_what_it_asks_of_the_run) {
