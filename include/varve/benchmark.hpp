@@ -39,7 +39,7 @@ struct iteration_figures {
   double launch_time = 0;  ///< of the host, in launching calls
   double starved = 0;
   double launches = 0;
-  double flop_rate = 0;   ///< FLOP a second of GPU time; 0 when no work is known
+  double flop_rate = 0;   ///< FLOP a second of GPU time; 0 unless work is known of 99 % of that
   double byte_rate = 0;   ///< likewise
   double efficiency = 0;  ///< roof time ÷ GPU time; 0 unless it is known of all of these passes
 };
@@ -52,6 +52,7 @@ struct iteration_figures {
     double flops = 0;
     double bytes = 0;
     double roof = 0;
+    double unknown_work = 0;
     bool rated = true;
     for (const phase_row& p : r.phases) {
       const std::string_view kind = p.phase;
@@ -66,6 +67,7 @@ struct iteration_figures {
       sum.launches += static_cast<double>(p.total.launches);
       flops += static_cast<double>(p.total.declared.flops);
       bytes += static_cast<double>(p.total.declared.bytes());
+      unknown_work += static_cast<double>(p.total.unknown_work_time);
       roof += p.verdict.roof_share * time;
       rated = rated && (p.verdict.roof_share > 0 || time <= 0);
     }
@@ -75,8 +77,9 @@ struct iteration_figures {
     best_time = sum.gpu_time;
     best = sum;
     if (sum.gpu_time > 0) {
-      best.flop_rate = flops / sum.gpu_time * 1e9;
-      best.byte_rate = bytes / sum.gpu_time * 1e9;
+      const bool known = unknown_work <= sum.gpu_time / 100;  // as for figures of budgets
+      best.flop_rate = known ? flops / sum.gpu_time * 1e9 : 0;
+      best.byte_rate = known ? bytes / sum.gpu_time * 1e9 : 0;
       best.efficiency = rated ? roof / sum.gpu_time : 0;
     }
     const auto n = static_cast<double>(iterations);

@@ -97,8 +97,9 @@ struct budget_entry {
   std::string figure;              ///< "gpu_time.p95"
   std::optional<double> at_most;   ///< in the figure's unit
   std::optional<double> at_least;  ///< likewise
-  /// Against the same row of a baseline: 0.05 allows it to rise by 5 %, -0.05 to fall by 5 %. What is within
-  /// the noise of a time is allowed too.
+  /// Against the same row of a baseline: 0.05 allows it to rise by 5 %, -0.05 to fall by 5 %. Of times 2 %
+  /// are always allowed. Where single passes are noisier than both, what the noise may hide is not
+  /// measurable.
   std::optional<double> max_change;
   std::int64_t least_passes = 0;  ///< of the row's phase; with fewer it is not measurable
 };
@@ -151,6 +152,10 @@ struct budget_result {
 /// `baseline` may be null where no entry has max_change. Throws only std::bad_alloc.
 [[nodiscard]] VARVE_API budget_result check(const report& r, const budget& b,
                                             const report* baseline = nullptr);
+/// Against repeated runs of a baseline: a row is compared with the median of theirs, which all must have, and
+/// what they differ by counts as noise.
+[[nodiscard]] VARVE_API budget_result check(const report& r, const budget& b,
+                                            const std::vector<report>& baseline);
 
 struct budget_draft_options {
   /// By which times and ratios may be worse than in the run. Counts that are the same in each pass get none.

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace varve {
 inline namespace v0 {
@@ -31,9 +33,9 @@ std::string signed_percent(double change) {
 
 class entry_check {
  public:
-  entry_check(const budget& b, std::size_t number, row_index& rows, row_index* baseline, const report& r,
-              const report* before)
-      : budget_{b}, entry_{b.entries[number]}, rows_{rows}, baseline_{baseline}, report_{r}, before_{before} {
+  entry_check(const budget& b, std::size_t number, row_index& rows, std::vector<row_index>& baseline,
+              const report& r)
+      : budget_{b}, entry_{b.entries[number]}, rows_{rows}, baseline_{baseline}, report_{r} {
     out_.entry = number;
     out_.name = entry_.name;
   }
@@ -56,7 +58,7 @@ class entry_check {
     if (!entry_.at_most && !entry_.at_least && !entry_.max_change) {
       return error("it has no limit: give at_most, at_least or max_change");
     }
-    if (entry_.max_change && baseline_ == nullptr) {
+    if (entry_.max_change && baseline_.empty()) {
       return error("max_change needs a baseline to compare with: give a report of one");
     }
     const std::vector<subject> selected = rows_.select(where);
@@ -117,16 +119,21 @@ class entry_check {
       why = bounds_of(s, bounds);
     }
     if (!why.empty()) {
-      ++out_.rows_unknown;
-      if (unknown_.empty()) {
-        unknown_ = rows_.text(s) + ": " + entry_.figure + " is not measurable: " + why;
-        unknown_where_ = rows_.text(s);
-      }
+      note_unknown(s, why);
       return;
     }
-    bool exceeded = false;
+    const bool exceeded = std::any_of(bounds.begin(), bounds.end(),
+                                      [&](const bound_value& b) { return is_exceeded(*v.value, b); });
+    const auto unsure = std::find_if(bounds.begin(), bounds.end(),
+                                     [&](const bound_value& b) { return is_unsure(*v.value, b); });
+    if (!exceeded && unsure != bounds.end()) {
+      note_unknown(s, "by chance alone two such runs differ by " +
+                          short_text(std::fabs(unsure->change), figure_unit::share) + ", more than the " +
+                          short_text(std::fabs(*entry_.max_change), figure_unit::share) +
+                          " of max_change: record more passes, or allow more");
+      return;
+    }
     for (const bound_value& b : bounds) {
-      exceeded = exceeded || is_exceeded(*v.value, b);
       const double used = used_of(*v.value, b);
       if (!measured_ || used > out_.used) {
         measured_ = true;
@@ -139,13 +146,22 @@ class entry_check {
     out_.rows_exceeded += exceeded ? 1 : 0;
   }
 
+  void note_unknown(const subject& s, const std::string& why) {
+    ++out_.rows_unknown;
+    if (unknown_.empty()) {
+      unknown_ = rows_.text(s) + ": " + entry_.figure + " is not measurable: " + why;
+      unknown_where_ = rows_.text(s);
+    }
+  }
+
   /// Why a value means too little to be judged; empty when it doesn't.
   [[nodiscard]] std::string withheld(const subject& s) const {
     const rests_on on = figure_.of->on;
-    const double share = report_.quality.attributed;
+    const double share = s.whole->quality.attributed;
     if (is_of_layers(entry_.where.of) && (on == rests_on::device || on == rests_on::work) &&
-        share < budget_.least_attributed) {
-      return "only " + short_text(share, figure_unit::share) + " of the GPU time belongs to a layer, " +
+        !(share >= budget_.least_attributed)) {  // a file may say that it is no number
+      return (std::isfinite(share) ? "only " + short_text(share, figure_unit::share) : "an unknown share") +
+             " of the GPU time belongs to a layer, " +
              short_text(budget_.least_attributed, figure_unit::share) + " are needed (least_attributed)";
     }
     const std::int64_t passes = passes_of(s);
@@ -156,60 +172,81 @@ class entry_check {
     return {};
   }
 
-  [[nodiscard]] std::int64_t passes_of(const subject& s) const {
+  [[nodiscard]] static std::int64_t passes_of(const subject& s) {
     if (s.phase != nullptr) {
       return s.phase->passes;
     }
     std::int64_t all = 0;
-    for (const phase_row& p : report_.phases) {
+    for (const phase_row& p : s.whole->phases) {
       all = sizes::sum(all, p.passes);
     }
     return all;
   }
 
-  [[nodiscard]] std::string device_name(const report& r, const subject& s) const {
+  [[nodiscard]] static std::string device_name(const subject& s) {
     const std::uint32_t device = s.one != nullptr          ? s.one->device
                                  : s.phase != nullptr      ? s.phase->device
                                  : s.collective != nullptr ? s.collective->device
                                                            : none;
-    for (const device_row& d : r.devices) {
+    std::string all;
+    for (const device_row& d : s.whole->devices) {
       if (d.device.id == device) {
         return d.device.name;
       }
+      all += (all.empty() ? "" : ", ") + d.device.name;
     }
-    return {};
+    return device == none ? all : std::string{};
   }
 
   /// Why there are none; empty when there are.
   [[nodiscard]] std::string bounds_of(const subject& s, std::vector<bound_value>& to) {
     if (entry_.at_most) {
-      to.push_back({*entry_.at_most, false, {}, 0, false});
+      to.push_back({*entry_.at_most, false, {}, 0, false, {}});
     }
     if (entry_.at_least) {
-      to.push_back({*entry_.at_least, true, {}, 0, false});
+      to.push_back({*entry_.at_least, true, {}, 0, false, {}});
     }
     if (!entry_.max_change) {
       return {};
     }
-    const subject before = baseline_->same(entry_.where.of, s);
-    if (before.whole == nullptr) {
-      return "the baseline has no such row";
+    double noise = 0;
+    std::vector<double> values;
+    for (row_index& run : baseline_) {
+      const subject before = run.same(entry_.where.of, s);
+      if (before.whole == nullptr) {
+        return "the baseline has no such row";
+      }
+      const figure_value v = read(figure_, before);
+      if (const std::string why = v.value ? withheld(before) : v.why; !why.empty()) {
+        return "of the baseline: " + why;
+      }
+      const std::string now = device_name(s);
+      const std::string then = device_name(before);
+      if (now != then && !now.empty() && !then.empty()) {
+        return "the baseline ran on another device (" + then + ", not " + now + ')';
+      }
+      noise = std::max(noise, noise_of(figure_, s, before));
+      values.push_back(*v.value);
     }
-    const figure_value v = read(figure_, before);
-    if (!v.value) {
-      return "of the baseline: " + v.why;
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    const double middle = values.size() % 2 != 0 ? values[half] : values[half - 1] / 2 + values[half] / 2;
+    if (!figure_.exact() && middle > 0) {
+      noise = std::max(noise, (values.back() - values.front()) / middle);
     }
-    const std::string now = device_name(report_, s);
-    const std::string then = device_name(*before_, before);
-    if (now != then && !now.empty() && !then.empty()) {
-      return "the baseline ran on another device (" + then + ", not " + now + ')';
+    const double asked = std::fabs(*entry_.max_change);
+    const double allowed = std::max(asked, noise);
+    const bool least = std::signbit(*entry_.max_change);
+    bound_value b{middle * (least ? std::max(0.0, 1 - allowed) : 1 + allowed),
+                  least,
+                  middle,
+                  least ? -allowed : allowed,
+                  allowed > asked,
+                  {}};
+    if (noise > std::max(asked, noise_floor)) {
+      b.surely = middle * (1 + (least ? noise - asked : asked - noise));
     }
-    const double noise = noise_of(figure_, s, before);
-    const double asked = *entry_.max_change;
-    const double allowed = std::max(std::fabs(asked), noise);
-    const bool least = std::signbit(asked);
-    to.push_back({*v.value * (least ? std::max(0.0, 1 - allowed) : 1 + allowed), least, v.value,
-                  least ? -allowed : allowed, allowed > std::fabs(asked)});
+    to.push_back(b);
     return {};
   }
 
@@ -263,9 +300,8 @@ class entry_check {
   const budget& budget_;
   const budget_entry& entry_;
   row_index& rows_;
-  row_index* baseline_;
+  std::vector<row_index>& baseline_;
   const report& report_;
-  const report* before_;
   figure figure_;
   budget_outcome out_;
   bool measured_ = false;
@@ -278,17 +314,30 @@ class entry_check {
 }  // namespace
 }  // namespace compare
 
-budget_result check(const report& r, const budget& b, const report* baseline) {
+namespace {
+
+budget_result check_against(const report& r, const budget& b, const report* baseline, std::size_t runs) {
   compare::row_index rows{r};
-  std::optional<compare::row_index> before;
-  if (baseline != nullptr) {
-    before.emplace(*baseline);
+  std::vector<compare::row_index> before;
+  before.reserve(runs);
+  for (std::size_t i = 0; i < runs; ++i) {
+    before.emplace_back(baseline[i]);
   }
   budget_result out;
   for (std::size_t i = 0; i < b.entries.size(); ++i) {
-    out.entries.push_back(compare::entry_check{b, i, rows, before ? &*before : nullptr, r, baseline}.run());
+    out.entries.push_back(compare::entry_check{b, i, rows, before, r}.run());
   }
   return out;
+}
+
+}  // namespace
+
+budget_result check(const report& r, const budget& b, const report* baseline) {
+  return check_against(r, b, baseline, baseline != nullptr ? 1 : 0);
+}
+
+budget_result check(const report& r, const budget& b, const std::vector<report>& baseline) {
+  return check_against(r, b, baseline.data(), baseline.size());
 }
 
 }  // namespace v0

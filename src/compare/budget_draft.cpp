@@ -50,12 +50,12 @@ class draft {
     add_phases();
     if (attributed_ >= out_.least_attributed || !on_device_) {
       add_layers();
-    } else if (!options_.layers.empty()) {
+    } else if (!options_.layers.empty() && attributed_ >= 0) {
       out_.least_attributed = std::floor(attributed_ * 100) / 100;
       add_layers();
     }
     if (options_.figures.empty()) {
-      if (on_device_) {
+      if (on_device_ && attributed_ >= 0) {  // a file may say that it is no number
         const double usual = budget{}.least_attributed;
         budget_entry e;
         e.figure = "attributed";

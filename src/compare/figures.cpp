@@ -30,6 +30,8 @@ constexpr std::array<suffix, 9> suffixes{{{".pass", statistic::pass},
                                           {".max", statistic::max},
                                           {".deviation", statistic::deviation}}};
 
+constexpr double noticeable = 0.05;  // as for verdicts (docs/metrics.md)
+
 bool is_row(budget_of of) noexcept {
   return of != budget_of::phase && of != budget_of::collective && of != budget_of::report;
 }
@@ -51,6 +53,20 @@ bool has(const figure_info& info, statistic which, budget_of of) noexcept {
 
 figure_value unknown(std::string why) { return {std::nullopt, std::move(why)}; }
 
+/// Why there may be more calls than were recorded; empty when there aren't.
+std::string missing_calls(const subject& s) {
+  const auto all = static_cast<double>(s.whole->quality.activities);
+  const auto unmatched = static_cast<double>(s.whole->quality.unmatched);
+  if (unmatched > noticeable * all) {
+    return "the launches of " + table::percent(unmatched, all) +
+           " % of the activities were not recorded, so other calls may be missing too";
+  }
+  if (s.phase != nullptr && s.phase->total.kernels > 0 && s.phase->total.launches == 0) {
+    return "kernels of " + s.phase->phase + " ran, and none of their launches was recorded";
+  }
+  return {};
+}
+
 /// Why a figure that rests on this means nothing here; empty when it does.
 std::string missing(rests_on on, const subject& s) {
   if (on == rests_on::markers) {
@@ -60,11 +76,9 @@ std::string missing(rests_on on, const subject& s) {
     return "nothing but markers was recorded";
   }
   if (on == rests_on::calls) {
-    return {};
+    return missing_calls(s);
   }
   if (s.phase != nullptr) {
-    // As for verdicts (docs/metrics.md).
-    constexpr double noticeable = 0.05;
     const auto wall = static_cast<double>(s.phase->wall);
     const auto absent = static_cast<double>(s.phase->partition.unrecorded);
     if (absent > noticeable * wall) {

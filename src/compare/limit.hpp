@@ -19,6 +19,8 @@ struct bound_value {
   maybe baseline;
   double change = 0;   ///< that is allowed of the baseline
   bool noisy = false;  ///< … which the noise sets, not the entry
+  /// Where the noise is too large to tell: what keeps the entry's own limit whatever the noise does.
+  maybe surely;
 };
 
 /// actual ÷ limit or limit ÷ actual: beyond 1 is exceeded.
@@ -34,7 +36,13 @@ struct bound_value {
 [[nodiscard]] inline bool is_exceeded(double actual, const bound_value& b) noexcept {
   constexpr double rounding = 1e-12;  // of sums and products of limits that were given in decimals
   const double slack = rounding * std::fabs(b.limit);
-  return b.least ? actual < b.limit - slack : actual > b.limit + slack;
+  // A limit that is no number is kept by nothing.
+  return b.least ? !(actual >= b.limit - slack) : !(actual <= b.limit + slack);
+}
+
+/// Of an actual value that is not exceeded: whether the noise may hide that it should be.
+[[nodiscard]] inline bool is_unsure(double actual, const bound_value& b) noexcept {
+  return b.surely && (b.least ? actual < *b.surely : actual > *b.surely);
 }
 
 }  // namespace compare

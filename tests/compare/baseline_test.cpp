@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "compare/entries.hpp"
 #include "formats/small_report.hpp"
 
@@ -75,21 +77,80 @@ TEST(a_relative_budget, allows_what_the_passes_own_spread_does) {
   const budget_entry e = change(budget_of::layer, "layer 0", "gpu_time", 0.05);
   // Median 100, deviations 20, 10, 0, 10, 20: their median is 10. Each run's standard error is
   // 1.4826 · 10 ÷ 100 · 1.2533 ÷ √5 = 0.08310; two of the difference 2 · √2 · 0.08310 = 0.23504.
-  now.layers[1].per_call.mean = before.layers[1].per_call.mean * 1.235;
-  EXPECT_EQ(outcome_of(now, e, &before).status, budget_status::ok);
-  now.layers[1].per_call.mean = before.layers[1].per_call.mean * 1.236;
-  EXPECT_EQ(outcome_of(now, e, &before).status, budget_status::exceeded);
+  const auto at = [&](const budget_entry& entry, double factor) {
+    now.layers[1].per_call.mean = before.layers[1].per_call.mean * factor;
+    now.layers[1].per_call.p95 =
+        static_cast<varve::time_ns>(static_cast<double>(before.layers[1].per_call.p95) * factor);
+    return outcome_of(now, entry, &before);
+  };
+  EXPECT_EQ(at(change(budget_of::layer, "layer 0", "gpu_time", 0.24), 1.24).status, budget_status::ok);
+  EXPECT_EQ(at(e, 1.236).status, budget_status::exceeded) << "no noise explains it";
+  const budget_outcome unsure = at(e, 1.235);
+  EXPECT_EQ(unsure.status, budget_status::not_measurable) << "so few passes can't tell 5 %";
+  EXPECT_EQ(
+      unsure.message,
+      "layer 0 (decode): gpu_time is not measurable: by chance alone two such runs differ by 23.5 %, more "
+      "than the 5.00 % of max_change: record more passes, or allow more");
+  // 1.05 − 0.23504 = 0.81496: so fast that the noise hides no 5 %.
+  EXPECT_EQ(at(e, 0.815).status, budget_status::not_measurable);
+  EXPECT_EQ(at(e, 0.814).status, budget_status::ok);
+  // Likewise of what may fall by 5 %: 0.95 + 0.23504 = 1.18504.
+  const budget_entry falls = change(budget_of::layer, "layer 0", "gpu_time", -0.05);
+  EXPECT_EQ(at(falls, 0.76).status, budget_status::exceeded);
+  EXPECT_EQ(at(falls, 1.185).status, budget_status::not_measurable);
+  EXPECT_EQ(at(falls, 1.186).status, budget_status::ok);
   // An extreme moves as single passes do: 2 · √2 · 0.14826 = 0.41934.
   const budget_entry p95 = change(budget_of::layer, "layer 0", "gpu_time.p95", 0.05);
-  now.layers[1].per_call.p95 = before.layers[1].per_call.p95 * 1419 / 1000;
-  EXPECT_EQ(outcome_of(now, p95, &before).status, budget_status::ok);
-  now.layers[1].per_call.p95 = before.layers[1].per_call.p95 * 1420 / 1000;
-  EXPECT_EQ(outcome_of(now, p95, &before).status, budget_status::exceeded);
+  EXPECT_EQ(at(p95, 1.419).status, budget_status::not_measurable);
+  EXPECT_EQ(at(p95, 1.42).status, budget_status::exceeded);
   // Four passes tell no spread.
   before.layers[1].per_pass.pop_back();
   now.layers[1].per_pass.pop_back();
-  now.layers[1].per_call.mean = before.layers[1].per_call.mean * 1.06;
-  EXPECT_EQ(outcome_of(now, e, &before).status, budget_status::exceeded);
+  EXPECT_EQ(at(e, 1.06).status, budget_status::exceeded);
+}
+
+TEST(a_relative_budget, compares_with_the_median_of_several_runs) {
+  const report now = small_report();  // 4.9 ms
+  std::vector<report> before(3, now);
+  before[0].phases[0].step.p50 = 4'600'000;
+  before[1].phases[0].step.p50 = 4'000'000;
+  before[2].phases[0].step.p50 = 4'500'000;  // the median; they differ by 0.6 of 4.5 ms: 13.3 %
+  const auto with = [&](const std::vector<report>& runs, double allowed) {
+    varve::budget b;
+    b.entries = {change(budget_of::phase, "", "step.p50", allowed)};
+    return varve::check(now, b, runs).entries.at(0);
+  };
+  EXPECT_EQ(with(before, 0.14).status, budget_status::ok);
+  EXPECT_EQ(with(before, 0.14).baseline, 4'500'000);
+  EXPECT_THAT(with(before, 0.08).message, HasSubstr("two such runs differ by 13.3 %, more than the 8.00 %"));
+  before[1] = before[0];
+  before[1].phases[0].step.p50 = 4'400'000;  // 0.2 of 4.5 ms: 4.4 %; now is 8.9 % more
+  EXPECT_EQ(with(before, 0.08).status, budget_status::exceeded);
+  before.pop_back();  // of two their mean, 4.5 ms
+  EXPECT_EQ(with(before, 0.09).baseline, 4'500'000);
+  before[1].phases[0].phase = "prefill";
+  EXPECT_THAT(with(before, 0.09).message, HasSubstr("the baseline has no such row"));
+  EXPECT_THAT(with({}, 0.09).message, HasSubstr("needs a baseline"));
+}
+
+TEST(a_relative_budget, asks_of_the_baseline_what_it_asks_of_the_run) {
+  report before = small_report();
+  const report now = before;
+  budget_entry e = change(budget_of::layer, "layer 0", "gpu_time", 0.05);
+  before.quality.attributed = 0.7;
+  const budget_outcome unattributed = outcome_of(now, e, &before);
+  EXPECT_EQ(unattributed.status, budget_status::not_measurable);
+  EXPECT_THAT(unattributed.message,
+              HasSubstr("of the baseline: only 70.0 % of the GPU time belongs to a layer"));
+  before = now;
+  before.phases[0].passes = 1;
+  e.least_passes = 2;
+  EXPECT_THAT(outcome_of(now, e, &before).message,
+              HasSubstr("of the baseline: it rests on 1 pass, 2 are needed (least_passes)"));
+  before = now;
+  before.devices[0].device.name = "GPU Y";
+  EXPECT_THAT(outcome_of(now, change(budget_of::report, "", "duration", 0.05), &before).message,
+              HasSubstr("another device (GPU Y, not GPU X)"));
 }
 
 TEST(a_relative_budget, needs_the_same_row_and_device) {

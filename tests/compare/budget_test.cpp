@@ -140,6 +140,20 @@ TEST(a_budget, of_layers_is_not_measurable_where_little_belongs_to_them) {
   EXPECT_TRUE(check(r, b).ok());
 }
 
+TEST(a_budget, is_not_kept_where_a_number_is_none) {
+  report r = small_report();
+  r.quality.attributed = std::nan("");
+  const budget_outcome e = outcome_of(r, at_most(budget_of::layer, "layer 0", "gpu_time", 1e9));
+  EXPECT_EQ(e.status, budget_status::not_measurable);
+  EXPECT_THAT(e.message, HasSubstr("an unknown share of the GPU time belongs to a layer, 95.0 % are needed"));
+  for (const budget_entry& made : varve::draft_budget(r, {0.1, {}, "**", 0.05}).entries) {
+    EXPECT_FALSE(made.at_least && std::isnan(*made.at_least)) << made.figure;
+  }
+  r = small_report();
+  EXPECT_EQ(outcome_of(r, at_most(budget_of::layer, "layer 0", "gpu_time", std::nan(""))).status,
+            budget_status::exceeded);
+}
+
 TEST(a_budget, is_not_measurable_where_one_row_is_not) {
   report r = small_report();
   budget_entry e = entry(budget_of::layer, "layer *", "efficiency");

@@ -191,6 +191,28 @@ TEST(figures, of_what_was_not_recorded_are_unknown) {
   EXPECT_TRUE(figure_of(r, r.layers[2], "launches").value);
 }
 
+TEST(figures, of_calls_need_the_launches_of_what_ran) {
+  varve::report r = small_report();
+  r.quality.unmatched = 70;  // of 1400 activities: a twentieth
+  EXPECT_EQ(figure_of(r, r.phases[0], "synchronisations").value, 0);
+  r.quality.unmatched = 71;
+  for (const char* const name : {"launches", "graph_launches", "synchronisations", "allocations",
+                                 "launch_time", "launches_per_token"}) {
+    EXPECT_EQ(figure_of(r, r.phases[0], name).why,
+              "the launches of 5.1 % of the activities were not recorded, so other calls may be missing too")
+        << name;
+  }
+  EXPECT_FALSE(figure_of(r, r.layers[2], "allocations").value);
+  EXPECT_TRUE(figure_of(r, r.layers[2], "gpu_time").value);
+  // The others' launches are no proof that this phase's were recorded.
+  r.quality.unmatched = 0;
+  r.phases[0].total.launches = 0;
+  r.phases[0].total.kernels = 1;
+  EXPECT_EQ(figure_of(r, r.phases[0], "allocations").why,
+            "kernels of decode ran, and none of their launches was recorded");
+  EXPECT_FALSE(figure_of(r, r.layers[2], "launches").value);
+}
+
 TEST(figures, of_the_whole_run) {
   varve::report r = small_report();
   r.quality.attributed = 0.97;

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Any bytes as a file: a clear error, or a trace or report that can be analysed and printed.
+#include <varve/budget.hpp>
+#include <varve/compare.hpp>
 #include <varve/io.hpp>
 
 #include <sys/mman.h>
@@ -10,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -69,6 +72,23 @@ void check(const varve::trace& t, bool own) {
   }
 }
 
+/// What is made of a report, whatever it says.
+void use(const varve::report& r) {
+  static_cast<void>(varve::to_table(r));
+  varve::compare_options quick;
+  quick.resamples = 99;
+  const varve::comparison same = varve::compare(r, r, quick);
+  static_cast<void>(varve::to_table(same));
+  static_cast<void>(varve::to_markdown(same));
+  static_cast<void>(varve::to_json(same));
+  const varve::budget draft = varve::draft_budget(r);
+  static_cast<void>(varve::to_json(draft));
+  const varve::budget_result kept = varve::check(r, draft, &r);
+  require(kept.entries.size() == draft.entries.size());
+  std::ostringstream out;
+  varve::write_junit(out, kept, draft.source);
+}
+
 template <class Read>
 void try_to(Read&& read) {
   try {
@@ -96,7 +116,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text{reinterpret_cast<const char*>(data), size};
     check(t, text.find("\"varve\"") != std::string_view::npos);
     const varve::report report = varve::analyze(t);
-    static_cast<void>(varve::to_table(report));
+    use(report);
     varve::table_options operators;
     operators.by = varve::view::operators;
     operators.by_shape = true;
@@ -106,6 +126,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     steady.steady = true;
     static_cast<void>(varve::analyze(t, steady));
   });
-  try_to([&] { static_cast<void>(varve::to_table(varve::read_report(path, options))); });
+  try_to([&] { use(varve::read_report(path, options)); });
   return 0;
 }

@@ -81,6 +81,23 @@ TEST(figures_of, are_sums_over_passes_by_iteration_of_the_busiest_device) {
   EXPECT_EQ(f.efficiency, 0);             // the device's ceilings are not known
 }
 
+TEST(figures_of, rates_need_the_work_of_all_that_ran) {
+  const auto with = [](int undeclared) {  // µs of a kernel after one of 99 µs whose work is declared
+    varve::trace_builder built;
+    const auto pass = built.pass("decode", {0us, 200us});
+    const auto mlp = built.layer(pass, "mlp", {0us, 50us});
+    built.work(mlp, {4'000'000, 1'000'000, 0, 0, varve::math_pipe::fp32});
+    built.kernel(mlp, "gemm", {1us, 2us}, {2us, 101us});
+    const auto norm = built.layer(pass, "norm", {50us, 100us});
+    built.kernel(norm, "norm", {51us, 52us}, {101us, std::chrono::microseconds{101 + undeclared}});
+    return varve::figures_of(built.analyze(), 1);
+  };
+  EXPECT_DOUBLE_EQ(with(1).flop_rate, 4e10);  // 4e6 ÷ 100 µs: one hundredth may be missing
+  EXPECT_DOUBLE_EQ(with(1).byte_rate, 1e10);
+  EXPECT_EQ(with(2).flop_rate, 0);
+  EXPECT_EQ(with(2).byte_rate, 0);
+}
+
 TEST(figures_of, efficiency_is_weighted_by_gpu_time_and_known_only_of_all_passes) {
   varve::report report;
   report.phases.resize(2);

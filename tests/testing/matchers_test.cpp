@@ -341,6 +341,29 @@ TEST_F(matchers, kernels_are_compared_by_name_and_number) {
               HasSubstr("varve::phase_of(report, …) knows them"));
 }
 
+TEST_F(matchers, kernels_are_told_apart_by_all_of_their_name) {
+  // Names of templates differ beyond what a message shows of them.
+  const std::string start(350, 'k');
+  const auto named = [&](const char* end) {
+    varve::report r = report;
+    for (varve::row& k : r.kernels) {
+      k.path = k.path == "gemm" ? start + end : k.path;
+    }
+    for (varve::row& l : r.layers) {
+      l.main_kernel = l.label == "mlp" ? start + end : l.main_kernel;
+    }
+    return r;
+  };
+  const varve::report now = named("<64>");
+  const varve::report base = named("<128>");
+  EXPECT_THAT(now, varve::same_kernels_as(now));
+  EXPECT_THAT(failure_of(now, varve::same_kernels_as(base)), HasSubstr("gone: decode: kkk"));
+  EXPECT_THAT(failure_of(varve::layer_of(now, {"mlp"}), varve::same_kernels_as(base)),
+              HasSubstr("gone: decode: layer 0 / mlp, main kernel kkk"));
+  EXPECT_THAT(failure_of(now, varve::same_kernels_as(base)), HasSubstr("kkk<128>, was"))
+      << "what differs is shown";
+}
+
 TEST_F(matchers, a_phase_that_the_other_report_lacks_is_a_difference) {
   varve::trace_builder both = three_passes();
   const auto pass = both.pass(varve::prefill, {4ms, 5ms});
@@ -399,6 +422,37 @@ TEST_F(matchers, what_was_not_recorded_does_not_pass) {
       failure_of(varve::report{}, varve::no_copies()),
       HasSubstr("report of nothing: 0 phases, 0 layers (of type varve::v0::report), it has no passes but "
                 "such of load, capture and warm-up"));
+}
+
+TEST_F(matchers, calls_that_nobody_recorded_are_not_none) {
+  varve::trace_builder built = three_passes();
+  varve::trace stripped = built.records();
+  stripped.calls = {};
+  const varve::report blind = varve::analyze(stripped);
+  const std::string why =
+      "the launches of 12 of 12 activities were not recorded";  // 3 kernels, 1 copy a pass
+  for (const auto& none : {varve::no_allocations(), varve::no_synchronisation()}) {
+    EXPECT_THAT(failure_of(blind, none), HasSubstr(why));
+  }
+  EXPECT_THAT(failure_of(varve::phase_of(blind, decode), varve::launches_at_most(9)), HasSubstr(why));
+  // Of a report in which little is missing, a phase may miss all of its own.
+  report.phases.front().total.launches = report.phases.front().total.allocations = 0;
+  EXPECT_THAT(failure_of(report, varve::no_allocations()),
+              HasSubstr("kernels of decode ran, and none of their launches was recorded"));
+  EXPECT_THAT(failure_of(layer("mlp"), varve::no_allocations()), HasSubstr("none of their launches"));
+  // A row by itself may also be inside of a graph, whose launch is counted outside.
+  varve::row mlp = *layer("mlp");
+  mlp.inclusive.launches = 0;
+  EXPECT_THAT(failure_of(mlp, varve::launches_at_most(9)),
+              HasSubstr("it ran kernels without a launch; varve::layer_of(report, {…}) says whether launches "
+                        "were recorded"));
+}
+
+TEST_F(matchers, copies_that_may_be_missing_are_not_none) {
+  EXPECT_THAT(layer("mlp"), varve::no_copies());
+  report.phases.front().partition.unrecorded = 151'000;  // of 3 ms: more than a twentieth
+  EXPECT_THAT(failure_of(layer("mlp"), varve::no_copies()),
+              HasSubstr("what the GPU did is not recorded for 151 µs of the passes' 3 ms"));
 }
 
 TEST_F(matchers, a_layer_that_ran_nothing_has_no_gpu_time_to_be_below_a_limit) {

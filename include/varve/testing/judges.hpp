@@ -37,17 +37,43 @@ inline const phase_row* phase_around(const subject& s) noexcept {
   return nullptr;
 }
 
-/// Why a GPU time cannot be told; empty when it can.
-inline std::string unknown_gpu_time(const subject& s) {
-  if (s.all().gpu_time <= 0) {
-    return "nothing of it ran on a device; graphs that were captured before varve::arm() have no layers";
-  }
+constexpr double noticeable = 0.05;  // as for verdicts
+
+/// Why what ran on the device cannot be counted; empty when it can.
+inline std::string unknown_work(const subject& s) {
   const phase_row* p = phase_around(s);
-  constexpr double noticeable = 0.05;  // as for verdicts
   if (p != nullptr && p->wall > 0 &&
       static_cast<double>(p->partition.unrecorded) > noticeable * static_cast<double>(p->wall)) {
     return "what the GPU did is not recorded for " + time_text(p->partition.unrecorded) + " of the passes' " +
            time_text(p->wall);
+  }
+  return {};
+}
+
+/// Why a GPU time cannot be told; empty when it can.
+inline std::string unknown_gpu_time(const subject& s) {
+  return s.all().gpu_time > 0
+             ? unknown_work(s)
+             : "nothing of it ran on a device; graphs that were captured before varve::arm() have no layers";
+}
+
+/// Why there may be more calls than were recorded; empty when there aren't.
+inline std::string unknown_calls(const subject& s) {
+  if (s.in != nullptr) {
+    const report_quality& q = s.in->quality;
+    if (static_cast<double>(q.unmatched) > noticeable * static_cast<double>(q.activities)) {
+      return "the launches of " + std::to_string(q.unmatched) + " of " +
+             count_text(q.activities, "activity", "activities") +
+             " were not recorded, so other calls may be missing too";
+    }
+  }
+  const phase_row* p = phase_around(s);
+  if (p != nullptr && p->total.kernels > 0 && p->total.launches == 0) {
+    return "kernels of " + phase_text(p->phase, p->model) + " ran, and none of their launches was recorded";
+  }
+  if (p == nullptr && s.in == nullptr && s.all().kernels > 0 && s.all().launches == 0) {
+    return "it ran kernels without a launch; varve::layer_of(report, {\u2026}) says whether launches were "
+           "recorded";
   }
   return {};
 }
@@ -146,6 +172,9 @@ struct launch_limit {
     const std::int64_t launches = s.all().launches;
     const double each = static_cast<double>(launches) / static_cast<double>(s.count());
     const bool holds = each <= most;
+    if (std::string unknown = unknown_calls(s); holds && !unknown.empty()) {
+      return {false, std::move(unknown)};
+    }
     std::string text = count_text(launches, "launch", "launches") + " in " + s.count_text() + ", " +
                        number_text(each) + ' ' + s.each();
     if (!holds) {
@@ -168,7 +197,9 @@ struct none_of {
   judgement operator()(const subject& s) const {
     const std::int64_t found = s.all().*count;
     if (found == 0) {
-      return {true, "none in " + s.count_text()};
+      std::string unknown = count == &measures::copies ? unknown_work(s) : unknown_calls(s);
+      return unknown.empty() ? judgement{true, "none in " + s.count_text()}
+                             : judgement{false, std::move(unknown)};
     }
     std::string text = count_text(found, one, many);
     if (count == &measures::copies && s.all().copy_bytes > 0) {

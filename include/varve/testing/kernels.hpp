@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,9 @@ namespace varve {
 inline namespace v0 {
 namespace testing_detail {
 
-/// "decode: flash_fwd" -> how many in how many passes or calls.
+/// How many kernels in how many passes or calls.
 struct kernel_count {
+  std::string name;  ///< for people: "decode: flash_fwd"
   std::int64_t kernels = 0;
   std::int64_t over = 0;
   const char* each = "";
@@ -36,22 +38,44 @@ struct kernel_count {
            static_cast<double>(other.kernels) * static_cast<double>(over);
   }
 };
-using kernel_table = std::map<std::string, kernel_count>;
+/// By whole names: messages cut them.
+using kernel_key = std::vector<std::string>;
+using kernel_table = std::map<kernel_key, kernel_count>;
+
+template <class Row>
+kernel_key key_of(const Row& in, std::string path, std::string kernel) {
+  return {in.phase, in.model, std::to_string(in.device), in.batch, std::move(path), std::move(kernel)};
+}
+
+/// A kernel's name by both of its ends: templates often differ in the last arguments.
+inline std::string kernel_text(const std::string& name) {
+  constexpr std::size_t most = 150;
+  if (name.size() <= 2 * most) {
+    return name_text(name, 2 * most);
+  }
+  std::size_t tail = name.size() - most;
+  while (tail < name.size() && (static_cast<unsigned char>(name[tail]) & 0xC0U) == 0x80U) {
+    ++tail;  // not inside a letter of several bytes
+  }
+  return name_text(name, most) + name_text(std::string_view{name}.substr(tail), most);
+}
 
 /// Of a phase each kernel; of a layer how many, and the main kernels of it and of what is inside.
 inline void add_kernels(const subject& s, kernel_table& to) {
   if (s.layer != nullptr) {
     for (const row* r : rows_of(s)) {
       if (!r->main_kernel.empty()) {
-        to[layer_text(*r) + ", main kernel " + name_text(r->main_kernel)] = {1, 1, ""};
+        to[key_of(*r, r->path, r->main_kernel)] = {
+            layer_text(*r) + ", main kernel " + kernel_text(r->main_kernel), 1, 1, ""};
       }
     }
-    to[s.name() + ", kernels"] = {s.all().kernels, s.count(), s.each()};
+    to[key_of(*s.layer, s.layer->path, {})] = {s.name() + ", kernels", s.all().kernels, s.count(), s.each()};
     return;
   }
   for (const row& k : s.in->kernels) {
     if (same_phase(*s.phase, k) && k.inclusive.kernels > 0) {
-      to[s.name() + ": " + name_text(k.path, 300)] = {k.inclusive.kernels, s.count(), s.each()};
+      to[key_of(*s.phase, {}, k.path)] = {s.name() + ": " + kernel_text(k.path), k.inclusive.kernels,
+                                          s.count(), s.each()};
     }
   }
 }
@@ -83,17 +107,17 @@ inline std::vector<subject> counterpart(const subject& s, const report& base) {
 /// What two tables differ in, six lines of it.
 inline std::string differences_of(const kernel_table& now, const kernel_table& base) {
   std::vector<std::string> lines;
-  for (const auto& [name, count] : base) {
-    const auto found = now.find(name);
+  for (const auto& [key, count] : base) {
+    const auto found = now.find(key);
     if (found == now.end()) {
-      lines.push_back("gone: " + name + (*count.each != '\0' ? ", was " + count.text() : ""));
+      lines.push_back("gone: " + count.name + (*count.each != '\0' ? ", was " + count.text() : ""));
     } else if (!(found->second == count)) {
-      lines.push_back("changed: " + name + ", " + found->second.text() + ", was " + count.text());
+      lines.push_back("changed: " + count.name + ", " + found->second.text() + ", was " + count.text());
     }
   }
-  for (const auto& [name, count] : now) {
-    if (base.count(name) == 0) {
-      lines.push_back("new: " + name + (*count.each != '\0' ? ", " + count.text() : ""));
+  for (const auto& [key, count] : now) {
+    if (base.count(key) == 0) {
+      lines.push_back("new: " + count.name + (*count.each != '\0' ? ", " + count.text() : ""));
     }
   }
   std::string out;
