@@ -15,6 +15,7 @@
 #include <varve/work_formulas.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,7 @@ struct mlp_layer {
   bool gated = true;       ///< three matrices (SwiGLU), not two
   bool bias = false;
   weight_format weights{};
+  std::optional<weight_format> down{};  ///< of the matrix back, where it is another
 };
 
 /// A mixture of experts in place of a dense block.
@@ -199,7 +201,8 @@ struct describe_options {
   std::vector<label_rule> rules;
   /// Only passes of this model (trace::models) are described; empty: all.
   std::string model_name;
-  /// Of passes that do not say how many tokens they have; empty: these are not described.
+  /// Of passes that do not say how many tokens they have; empty: these are not described. Those of kind
+  /// decode take prompts for one token of each sequence, with `context` keys.
   std::vector<pass_sequence> batch;
   /// Keys that each decoding sequence attends to in passes that do not say it; 0: these are not described.
   std::int64_t context = 0;

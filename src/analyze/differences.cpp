@@ -25,15 +25,16 @@ struct flops_told {
   double other = 0;
 
   [[nodiscard]] double difference() const noexcept {
-    return counted > 0 ? std::fabs(other - counted) / counted : other > 0 ? 1.0 : 0.0;
+    return counted > 0 ? apart() / counted : other > 0 ? 1.0 : 0.0;
   }
+  [[nodiscard]] double apart() const noexcept { return std::fabs(other - counted); }
 };
 
 using sources = std::pair<work_source, work_source>;
 
 }  // namespace
 
-// One finding for each kind of pass and pair of sources: about the layer in which they differ most.
+// One finding for each kind of pass and pair of sources: about the layer in which they are most FLOPs apart.
 void add_differences(const results& from, const tree_order& order, report& to) {
   if (from.marks.works.differences.empty()) {
     return;
@@ -74,8 +75,11 @@ void add_differences(const results& from, const tree_order& order, report& to) {
         phase != to.phases.end() ? static_cast<std::uint32_t>(phase - to.phases.begin()) : none;
     summary& s = phases[{index, pair}];
     ++s.rows;
-    s.differ += told.difference() > tolerated ? 1 : 0;
-    if (s.worst == none || told.difference() > s.told.difference()) {
+    if (told.difference() <= tolerated) {
+      continue;
+    }
+    ++s.differ;
+    if (s.worst == none || told.apart() > s.told.apart()) {
       s.worst = layer;
       s.told = told;
     }

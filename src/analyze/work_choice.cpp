@@ -3,6 +3,7 @@
 #include "analyze/work_choice.hpp"
 
 #include "analyze/numbers.hpp"
+#include "analyze/operators.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +15,11 @@ namespace analysis {
 namespace {
 
 using by_source = std::array<double, work_sources>;
+constexpr auto shapes = static_cast<std::uint8_t>(work_source::shapes);
+constexpr auto description = static_cast<std::uint8_t>(work_source::description);
+
+/// Shapes whose operators launched less than this share of a range's time tell a part of its work.
+constexpr double complete = 0.95;
 
 /// The sums of each range by source, and the choice between them.
 class chooser {
@@ -34,6 +40,7 @@ class chooser {
   }
 
   void run() {
+    heed_what_shapes_miss();
     note_differences();
     heed_what_is_around();
     heed_what_is_inside();
@@ -46,6 +53,41 @@ class chooser {
     const std::uint32_t owner = up < r ? ranges_[up].owner : none;
     const bool is_layer = owner != none && t_.ranges[owner].kind != range_kind::phase;
     return is_layer && t_.ranges[r].kind != range_kind::phase ? owner : none;
+  }
+
+  /// Time on the devices of what operators launched in each range, and of those of known work.
+  struct launched {
+    double all = 0;
+    double known = 0;
+  };
+
+  [[nodiscard]] std::vector<launched> times_of_operators() const {
+    std::vector<launched> out(ranges_.size());
+    const std::vector<bool> known = operators_of_known_work(t_);
+    for (std::size_t i = 0; i < t_.operator_of_activity.size() && i < t_.activities.size(); ++i) {
+      const std::uint32_t op = t_.operator_of_activity[i];
+      const std::uint32_t range =
+          op < known.size() && op < t_.operators.range.size() ? t_.operators.range[op] : none;
+      const bool replayed = t_.activities.node[i] < t_.graph_nodes.size();
+      if (range < ranges_.size() && ranges_[range].owner != none && !replayed) {
+        const auto time = static_cast<double>(
+            std::max<time_ns>(0, clamp_time(t_.activities.end[i]) - clamp_time(t_.activities.begin[i])));
+        out[ranges_[range].owner].all += time;
+        out[ranges_[range].owner].known += known[op] ? time : 0;
+      }
+    }
+    return out;
+  }
+
+  /// A side operator whose shapes tell its bytes must not stand for experts whose work is in no shape.
+  void heed_what_shapes_miss() {
+    const std::vector<launched> times = times_of_operators();
+    for (std::uint32_t r = 0; r < ranges_.size(); ++r) {
+      if (to_.source[r] == shapes && times[r].known < complete * times[r].all &&
+          amounts_[r][description] > amounts_[r][shapes]) {
+        to_.source[r] = description;
+      }
+    }
   }
 
   void note_differences() {

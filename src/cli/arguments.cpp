@@ -282,9 +282,11 @@ void add_model_options(CLI::App& app, model_arguments& to) {
       ->take_all()
       ->allow_extra_args(false)
       ->needs(model);
-  add_option(app, "--batch-tokens", to.options.batch, "N[xSEQUENCES]",
-             "tokens of passes that do not say it, in prompts of even length",
-             "no batch such as 512 or 8944x16", batch_of)
+  add_option(
+      app, "--batch-tokens", to.options.batch, "N[xSEQUENCES]",
+      "tokens of passes that do not say it, in prompts of even length;\ndecode passes run one token of each "
+      "sequence",
+      "no batch such as 512 or 8944x16", batch_of)
       ->needs(model);
   add_option(
       app, "--batch-logits", to.options.pass.logits, "N",

@@ -288,7 +288,7 @@ void describer::describe_pass(std::uint32_t pass) {
     ++drafts_;
     return;
   }
-  const pass_batch batch = batches_.of(pass, holds_passes_[pass]);
+  const pass_batch batch = batches_.of(pass, kind == VARVE_DECODE, holds_passes_[pass]);
   if (batch.is == pass_batch::state::no_tokens && holds_passes_[pass]) {
     return;  // those inside say it
   }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "work/pass_batches.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace varve {
@@ -54,7 +55,21 @@ pass_batches::pass_batches(const trace& t, const describe_options& options) : op
   }
 }
 
-pass_batch pass_batches::of(std::uint32_t range, bool only_told) const {
+/// The batch of passes that do not say it. One that decodes runs no prompts: of each it has the next token.
+void pass_batches::give(bool decodes, pass_batch& out) const {
+  using state = pass_batch::state;
+  out.sequences = options_.batch;
+  out.is = out.sequences.empty() ? state::no_tokens : state::known;
+  const auto is_prompt = [](const pass_sequence& s) { return !s.decode; };
+  if (decodes && std::all_of(out.sequences.begin(), out.sequences.end(), is_prompt)) {
+    out.is = !out.sequences.empty() && options_.context <= 0 ? state::no_context : out.is;
+    for (pass_sequence& s : out.sequences) {
+      s = {1, options_.context, true};
+    }
+  }
+}
+
+pass_batch pass_batches::of(std::uint32_t range, bool decodes, bool only_told) const {
   using state = pass_batch::state;
   pass_batch out;
   const auto found = told_.find(range);
@@ -76,8 +91,9 @@ pass_batch pass_batches::of(std::uint32_t range, bool only_told) const {
               number(VARVE_DECODE_CONTEXT_TOKENS), true};
   if (prefill.tokens <= 0 && decode.tokens <= 0) {
     const bool runs_some = only_told || prefill.sequences > 0 || decode.sequences > 0;
-    out.sequences = runs_some ? std::vector<pass_sequence>{} : options_.batch;
-    out.is = out.sequences.empty() ? state::no_tokens : state::known;
+    if (!runs_some) {
+      give(decodes, out);
+    }
     return out;
   }
   if (prefill.tokens > 0) {

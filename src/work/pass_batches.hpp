@@ -25,10 +25,13 @@ struct pass_batch {
 class pass_batches {
  public:
   pass_batches(const trace& t, const describe_options& options);
-  /// `only_told`: not the batch that is given for those that do not say it.
-  [[nodiscard]] pass_batch of(std::uint32_t range, bool only_told = false) const;
+  /// `decodes`: the pass is of that kind. `only_told`: not the batch that is given for those that do not say
+  /// it.
+  [[nodiscard]] pass_batch of(std::uint32_t range, bool decodes, bool only_told) const;
 
  private:
+  void give(bool decodes, pass_batch& out) const;
+
   struct told {
     std::vector<std::int64_t> numbers;  ///< by attribute; negative: not told
     std::vector<pass_sequence> sequences;

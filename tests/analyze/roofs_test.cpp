@@ -208,6 +208,50 @@ TEST(roofs, take_the_word_of_the_most_trusted_source) {
   EXPECT_DOUBLE_EQ(r.quality.work_known[static_cast<std::size_t>(work_source::description)], 0.75);
 }
 
+// Of the experts' 1,000 ns a side operator of known work has 40, and of the norm's 95 (where 5 more are of no
+// known operator): shapes tell 4 % and 95 %. The router's shapes tell 50 %, and more than the description.
+TEST(roofs, take_shapes_that_miss_most_of_a_layer_for_less_than_a_description_of_it) {
+  trace_builder b;
+  const auto pass = b.phase("prefill", 0, 9000);
+  const auto experts = b.layer(pass, "experts", no_index, 0, 900);
+  const auto norm = b.layer(pass, "norm", no_index, 1000, 1900);
+  const auto router = b.layer(pass, "router", no_index, 2000, 2900);
+  const auto launch = [&](std::uint32_t in, const work& known, time_ns length) {
+    const time_ns at = static_cast<time_ns>(b.t.operators.size()) * 100;
+    b.t.operator_kinds.push_back({b.t.strings.intern("op"), none, none, {}, known});
+    b.t.operators.begin.push_back(at);
+    b.t.operators.end.push_back(at + 90);
+    b.t.operators.kind.push_back(static_cast<std::uint32_t>(b.t.operator_kinds.size() - 1));
+    b.t.operators.parent.push_back(none);
+    b.t.operators.range.push_back(in);
+    b.t.operators.thread.push_back(0);
+    b.t.operator_of_call.push_back(static_cast<std::uint32_t>(b.t.operators.size() - 1));
+    b.t.operator_of_activity.push_back(static_cast<std::uint32_t>(b.t.operators.size() - 1));
+    b.launched_kernel(in, at, at + 10, at * 20, at * 20 + length);
+  };
+  launch(experts, linear(0, 30), 40);
+  launch(experts, {}, 960);
+  launch(norm, linear(0, 30), 95);
+  launch(norm, {}, 5);
+  launch(router, linear(200, 30), 50);
+  launch(router, {}, 50);
+  b.t.works = {
+      {experts, linear(0, 30), work_source::shapes},  {experts, linear(8'000, 100), work_source::description},
+      {norm, linear(1, 30), work_source::shapes},     {norm, linear(2, 100), work_source::description},
+      {router, linear(200, 30), work_source::shapes}, {router, linear(100, 30), work_source::description}};
+  const auto r = b.analyze(on_gpu);
+  EXPECT_EQ(row_of(r.layers, "experts", "prefill").inclusive.declared, linear(8'000, 100));
+  EXPECT_EQ(row_of(r.layers, "experts", "prefill").inclusive.unknown_work_time, 0);
+  EXPECT_EQ(row_of(r.layers, "norm", "prefill").inclusive.declared, linear(1, 30));
+  EXPECT_EQ(row_of(r.layers, "router", "prefill").inclusive.declared, linear(200, 30));
+  // The norm is 100 % apart, the router 50 %, but by 100 FLOPs and not by 1: the one to look at.
+  const auto f = std::find_if(r.findings.begin(), r.findings.end(), [](const varve::finding& one) {
+    return one.what == varve::finding::kind::work_difference;
+  });
+  ASSERT_NE(f, r.findings.end());
+  EXPECT_THAT(f->text, HasSubstr("of 2 of 2 rows, most in router"));
+}
+
 // The engine tells the whole layer: what the description says of its parts is in that. Where the shapes tell
 // the parts, the description of the whole says the same again.
 TEST(roofs, count_no_work_twice_that_sources_tell_at_several_levels) {

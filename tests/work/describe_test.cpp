@@ -281,6 +281,29 @@ TEST(describe, passes_that_do_not_say_enough_are_counted_or_have_the_batch_that_
   EXPECT_EQ(flops_of(b.t, shallow), 2 * (2 * layer_flops + 512));
 }
 
+// A batch of two prompts of 3 tokens: 6 tokens and 1 + 2 + 3 keys each. What decodes runs one token of each
+// sequence, with the context that is given: 2 tokens of 10 keys.
+TEST(describe, a_batch_of_prompts_that_is_given_decodes_in_passes_of_that_kind) {
+  trace_builder b;
+  const std::uint32_t prompts = b.phase("prefill", 0, 100);
+  const std::uint32_t next = b.phase("decode", 100, 200);
+  const std::uint32_t attention = b.layer(b.layer(prompts, "layer", 0, 0, 50), "attention", no_index, 0, 50);
+  varve::describe_options options;
+  options.batch = {{3, 3, false}, {3, 3, false}};
+  describe(b.t, small(), options);
+  EXPECT_EQ(flops_of(b.t, attention), 6 * 384 + 2 * 16 * (6 + 6));
+  EXPECT_EQ(flops_of(b.t, next), 0);
+  EXPECT_EQ(lost(b.t, "context is not known"), 1U);
+  options.context = 10;
+  describe(b.t, small(), options);
+  EXPECT_EQ(flops_of(b.t, attention), 6 * 384 + 2 * 16 * (6 + 6));
+  EXPECT_EQ(flops_of(b.t, next), 2 * (2 * layer_flops + 512));
+  EXPECT_EQ(lost(b.t, "context is not known"), 0U);
+  options.batch = {{1, 20, true}};  // one that decodes already is taken as it is: 10 more keys, 2 layers
+  describe(b.t, small(), options);
+  EXPECT_EQ(flops_of(b.t, next), 2 * (layer_flops + 320) + 512);
+}
+
 TEST(describe, the_batch_that_is_given_is_of_the_innermost_passes) {
   trace_builder b;
   const std::uint32_t outer = b.phase("step", 0, 100);
