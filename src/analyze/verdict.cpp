@@ -40,6 +40,9 @@ bool pipes_are_known(const facts& f) noexcept {
                   : flops <= negligible * static_cast<double>(f.declared.flops);
 }
 
+/// Without it neither side can be told.
+bool lacks_bandwidth(const facts& f) noexcept { return !(f.device->bandwidth > 0) && f.declared.bytes() > 0; }
+
 double bytes_of(const work& w) noexcept {
   return static_cast<double>(w.weight_bytes) + static_cast<double>(w.kv_bytes) +
          static_cast<double>(w.activation_bytes);
@@ -72,7 +75,8 @@ class judgement {
   /// The side and the shares, wherever they can be told.
   void measure() {
     const auto time = static_cast<double>(f_.gpu_time);
-    if (f_.device == nullptr || f_.gpu_time <= 0 || !(f_.roof.total > 0) || !pipes_are_known(f_)) {
+    if (f_.device == nullptr || f_.gpu_time <= 0 || !(f_.roof.total > 0) || !pipes_are_known(f_) ||
+        lacks_bandwidth(f_)) {
       return;
     }
     out_.side = f_.roof.compute >= f_.roof.memory ? bound::compute : bound::memory;
@@ -172,6 +176,10 @@ class judgement {
           "withheld: of " +
           percent_of(static_cast<double>(f_.roof.unrated_flops), static_cast<double>(f_.declared.flops)) +
           " of its FLOPs the math pipe, or its peak on " + f_.device->name + ", is not known");
+      return true;
+    }
+    if (lacks_bandwidth(f_)) {
+      withhold("withheld: the bandwidth of " + f_.device->name + "'s memory is not known");
       return true;
     }
     if (!(f_.roof.total > 0)) {

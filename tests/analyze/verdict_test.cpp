@@ -167,6 +167,19 @@ TEST(verdict, is_withheld_where_flops_of_unknown_pipes_could_matter) {
   EXPECT_EQ(judge(done({fp8}, 10'000)).by, bound::unknown);
 }
 
+// 7e9 FLOPs take 70 % of 10,000 ns. What 7e6 bytes take nobody knows.
+TEST(verdict, is_withheld_where_the_bandwidth_is_not_known) {
+  facts f = done({linear(7'000'000'000, 7'000'000)}, 10'000);
+  varve::ceilings blind = gpu;
+  blind.bandwidth = 0;
+  f.device = &blind;
+  f.roof.memory = 0;
+  const varve::verdict v = judge(f);
+  EXPECT_EQ(v.by, bound::unknown);
+  EXPECT_EQ(v.side, bound::unknown);
+  EXPECT_EQ(v.why, "withheld: the bandwidth of GPU's memory is not known");
+}
+
 // 200,000,000 bytes take 100,000 ns; in 95,000 it is 105.3 %, in 96,000 104.2 %.
 TEST(verdict, is_withheld_where_the_roof_is_beaten) {
   EXPECT_EQ(judge(done({linear(1, 200'000'000)}, 96'000)).by, bound::memory);
