@@ -43,15 +43,26 @@ std::string where(const row& layer) {
   return layer.phase.empty() ? layer.path : layer.path + " in " + layer.phase;
 }
 
+bool comes_from(const report& r, std::string_view collector) {
+  const std::vector<collector_status>& all = r.quality.collectors;
+  return std::any_of(all.begin(), all.end(), [&](const collector_status& c) { return c.name == collector; });
+}
+
 class finder {
  public:
-  explicit finder(const report& r) : r_{r}, profiled_(r.layers.size(), none) { find_profiled(); }
+  explicit finder(const report& r)
+      : r_{r}, predicted_{comes_from(r, "prediction")}, profiled_(r.layers.size(), none) {
+    find_profiled();
+  }
 
   std::vector<finding> find() {
     overheads();
     predict::find_warm_ups(r_, found_);
     slowest();
     slowest_kernels();
+    if (predicted_) {  // nothing ran: what differs among peers is rounding
+      return std::move(found_);
+    }
     const std::vector<peers> groups = predict::find_peers(r_);
     outliers(groups);
     for (const peers& group : groups) {
@@ -76,6 +87,7 @@ class finder {
   [[nodiscard]] std::string command_of(std::uint32_t layer) const;
 
   const report& r_;
+  bool predicted_;
   std::vector<std::uint32_t> profiled_;  // by layer: of it and those below the one with most time of its own
   std::vector<finding> found_;
 };
@@ -96,14 +108,11 @@ void finder::find_profiled() {
 
 // Inside of a graph no marker is open. Only varve's own markers are in its domain.
 std::string finder::command_of(std::uint32_t layer) const {
-  if (profiled_[layer] == none) {
+  if (predicted_ || profiled_[layer] == none) {
     return {};
   }
   const measures& m = r_.layers[layer].inclusive;
-  const std::vector<collector_status>& sources = r_.quality.collectors;
-  const bool marked = m.launches > 0 && m.graph_launches == 0 &&
-                      std::any_of(sources.begin(), sources.end(),
-                                  [](const collector_status& c) { return c.name == "markers"; });
+  const bool marked = m.launches > 0 && m.graph_launches == 0 && comes_from(r_, "markers");
   return predict::profile_command(r_.layers[profiled_[layer]].main_kernel,
                                   marked ? std::string_view{r_.layers[layer].label} : std::string_view{});
 }
@@ -177,7 +186,7 @@ void finder::slowest_kernels() {
       found_.push_back({finding::kind::slowest, p, none, whole > 0 ? time / whole : 0, 0,
                         "kernel " + k->path + " in " + k->phase + " takes " + duration(time) + ", " +
                             percent(time, whole) + " % of its phase's GPU time",
-                        predict::profile_command(k->path, {})});
+                        predicted_ ? std::string{} : predict::profile_command(k->path, {})});
     }
   }
 }

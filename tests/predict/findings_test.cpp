@@ -55,6 +55,36 @@ TEST(findings, slowest_layers_are_told_with_their_own_share) {
   EXPECT_EQ(found[2].layer, 0U);
 }
 
+// Six layers, the last five times as slow, and a kernel: a find where something ran.
+TEST(findings, of_a_prediction_are_the_slowest_alone_and_nothing_profiles_them) {
+  varve::report r = decode(1, 1000, 0);
+  for (int i = 0; i < 6; ++i) {
+    add_layer(r, "layer", i, 1, i == 5 ? 500 : 100).main_kernel = "gemm";
+  }
+  varve::row& k = r.kernels.emplace_back();
+  k.path = "gemm";
+  k.phase = "decode";
+  k.inclusive.gpu_time = 1000;
+  k.inclusive.kernels = 6;
+  EXPECT_EQ(of_kind(r, finding::kind::stands_out).size(), 1U);
+  EXPECT_NE(of_kind(r, finding::kind::slowest).front().next_step, "");
+  r.quality.collectors.push_back({"prediction", "", varve::collector_state::stopped, ""});
+  EXPECT_TRUE(of_kind(r, finding::kind::stands_out).empty());
+  const auto slowest = of_kind(r, finding::kind::slowest);
+  ASSERT_EQ(slowest.size(), 4U);  // three layers and the kernel
+  for (const finding& f : slowest) {
+    EXPECT_EQ(f.next_step, "") << f.text;
+  }
+  // Eight layers of 1, 2, … 8 µs: a trend where something ran.
+  varve::report rising = decode(1, 36'000, 0);
+  for (int i = 0; i < 8; ++i) {
+    add_layer(rising, "layer", i, 1, 1000 * (i + 1));
+  }
+  EXPECT_EQ(of_kind(rising, finding::kind::drift).size(), 1U);
+  rising.quality.collectors = r.quality.collectors;
+  EXPECT_TRUE(of_kind(rising, finding::kind::drift).empty());
+}
+
 TEST(findings, slowest_kernels_are_told_by_phase_with_what_profiles_them) {
   varve::report r = decode(1, 1000, 0);
   r.phases.emplace_back().phase = "prefill";
