@@ -224,14 +224,17 @@ class judgement {
     return true;
   }
 
+  /// With other bytes of experts than expected, which in a prediction would take as much less or more.
+  [[nodiscard]] bound bound_of(double total, double memory) const noexcept {
+    const double time = static_cast<double>(f_.gpu_time) + (f_.predicted ? total - f_.roof.total : 0);
+    return judge_shares({total / time, f_.roof.compute / time, memory / time});
+  }
+
   void weigh() {
-    const auto time = static_cast<double>(f_.gpu_time);
     const roof_times& r = f_.roof;
     const bound by = judge_shares({out_.roof_share, out_.compute_share, out_.memory_share});
-    const bound low = judge_shares(
-        {(r.total - r.total_below) / time, out_.compute_share, (r.memory - r.memory_below) / time});
-    const bound high = judge_shares(
-        {(r.total + r.total_above) / time, out_.compute_share, (r.memory + r.memory_above) / time});
+    const bound low = bound_of(r.total - r.total_below, r.memory - r.memory_below);
+    const bound high = bound_of(r.total + r.total_above, r.memory + r.memory_above);
     if (low != by || high != by) {
       withhold("withheld: which experts were touched is not known: bound by " + name_of(low) +
                " if the fewest, " + name_of(by) + " as expected, " + name_of(high) + " if the most");

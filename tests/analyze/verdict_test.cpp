@@ -236,6 +236,24 @@ TEST(verdict, of_mixtures_needs_all_bounds_to_agree) {
   EXPECT_THAT(v.why, HasSubstr("bound by latency if the fewest, memory as expected, memory if the most"));
 }
 
+// Predicted at its roof, 8,000 ns of expected bytes: with 12,000,000 fewer it would take 2,000 ns, all of it
+// by memory. With FLOPs for 6,000 ns it is bound by memory as expected, and by compute if the fewest are
+// touched.
+TEST(verdict, of_predicted_mixtures_judges_each_bound_by_the_time_that_it_would_take) {
+  varve::work experts = linear(1, 16'000'000);
+  experts.bytes_below = 12'000'000;
+  experts.bytes_above = 100'000'000;
+  facts f = done({experts}, 8'000);
+  EXPECT_EQ(judge(f).by, bound::unknown);  // of a run
+  f.predicted = true;
+  EXPECT_EQ(judge(f).by, bound::memory);
+  experts.flops = 6'000'000'000;
+  f = done({experts}, 8'000);
+  f.predicted = true;
+  EXPECT_THAT(judge(f).why,
+              HasSubstr("bound by compute if the fewest, memory as expected, memory if the most"));
+}
+
 // 2.29 of 2.35 s; the device was busy for 58 ms: 2,350 / 58 = 40.5.
 TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
   facts f = done({linear(1, 1'000'000)}, 58'000'000);
