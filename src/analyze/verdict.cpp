@@ -210,8 +210,11 @@ class judgement {
     if (!fits) {
       const bool memory = out_.memory_share >= out_.compute_share;
       withhold("withheld: beats the roof by " + percent_of(out_.roof_share - 1, 1) + ": " +
-               utilisation(memory ? bound::memory : bound::compute) +
-               "; is it more work than was done, or another GPU?");
+               utilisation(memory ? bound::memory : bound::compute) + "; is it more work than was done, " +
+               (memory || !(f_.device->clock > 0)
+                    ? "or another GPU?"
+                    : "another GPU, or did its clock pass the " + rate_of(f_.device->clock, "Hz") +
+                          " that the peak is for?"));
     } else if (!(l2 > 0) || share > most_utilised) {
       withhold("withheld: beats the roof of the GPU's memory: " + utilisation(bound::memory) + ": " + cached);
     } else if (share >= bound_from) {

@@ -201,6 +201,8 @@ TEST(verdict, allows_for_a_clock_above_that_of_the_peak) {
   EXPECT_THAT(judge(f).why, HasSubstr("that peak is for 1.8 GHz, the clock reaches 2 GHz"));
   f.gpu_time = 9'000;  // 120 %, of 1.05 · 2 ÷ 1.8 = 116.7 % at most
   EXPECT_EQ(judge(f).by, bound::unknown);
+  EXPECT_THAT(judge(f).why, HasSubstr("is it more work than was done, another GPU, or did its clock pass the "
+                                      "1.8 GHz that the peak is for?"));
 }
 
 // 20,000,000 bytes take 10,000 ns by the memory, 4,000 by a cache of 5 TB/s that holds them.
