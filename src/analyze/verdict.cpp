@@ -5,6 +5,8 @@
 #include "analyze/sentence.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string>
 
 namespace varve {
@@ -46,6 +48,14 @@ bool lacks_bandwidth(const facts& f) noexcept { return !(f.device->bandwidth > 0
 double bytes_of(const work& w) noexcept {
   return static_cast<double>(w.weight_bytes) + static_cast<double>(w.kv_bytes) +
          static_cast<double>(w.activation_bytes);
+}
+
+/// What the host did for most of it. Its own code prepares the next launch: graphs and larger batches help
+/// against both.
+const char* cause_of(const starved_time& s) noexcept {
+  const std::array parts{s.launching + s.other, s.synchronising, s.allocating, s.graph_building};
+  constexpr std::array names{"launch-bound", "synchronising", "allocating", "building graphs"};
+  return names[static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin())];
 }
 
 class judgement {
@@ -107,8 +117,9 @@ class judgement {
     if (!(starved > whole / 2)) {
       return false;
     }
-    std::string why = "starved (launch-bound): nothing was submitted to the GPU for " + length_of(starved) +
-                      " of " + length_of(whole) + " (" + percent_of(starved, whole) + ")";
+    std::string why = std::string{"starved ("} + cause_of(parts) +
+                      "): nothing was submitted to the GPU for " + length_of(starved) + " of " +
+                      length_of(whole) + " (" + percent_of(starved, whole) + ")";
     if (f_.wall != nullptr && f_.wall->busy() > 0) {
       why += ", overhead ratio " + number_of(whole / static_cast<double>(f_.wall->busy()));
     }

@@ -11,6 +11,7 @@
 #include "formats/table/units.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -117,7 +118,19 @@ std::string finder::command_of(std::uint32_t layer) const {
                                   marked ? std::string_view{r_.layers[layer].label} : std::string_view{});
 }
 
+/// What held the device up for most of the starved time, and what helps against it.
+std::pair<std::string, std::string> cause_and_remedy(const starved_time& s) {
+  const std::array parts{s.launching + s.other, s.synchronising, s.allocating, s.graph_building};
+  const std::array<std::pair<const char*, const char*>, 4> texts{
+      {{"launch-bound", ""},
+       {"held up by synchronising", "fewer waits for the device, "},
+       {"held up by allocating", "memory from a pool, "},
+       {"held up by building graphs", "graphs that are built once, "}}};
+  return texts[static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin())];
+}
+
 void finder::overheads() {
+  std::vector<prediction> predicted;
   for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
     const phase_row& phase = r_.phases[p];
     const wall_partition& w = phase.partition;
@@ -125,16 +138,24 @@ void finder::overheads() {
         w.starved.total() < w.wall() - w.starved.total()) {
       continue;
     }
+    if (predicted.empty()) {
+      predicted = predictions_of(r_);
+    }
+    const bool graphs = std::any_of(predicted.begin(), predicted.end(), [&](const prediction& one) {
+      return one.what == prediction::change::graphs && one.phase == p && one.helps;
+    });
+    const auto [cause, remedy] = cause_and_remedy(w.starved);
     found_.push_back({finding::kind::overhead,
                       p,
                       none,
                       phase.overhead_ratio(),
                       high_overhead,
-                      phase.phase + " is launch-bound: the device worked " + duration(w.busy()) + " of " +
+                      phase.phase + " is " + cause + ": the device worked " + duration(w.busy()) + " of " +
                           duration(phase.wall) + " and had nothing to do for " +
                           percent(static_cast<double>(w.starved.total()), static_cast<double>(w.wall())) +
                           " % of it, overhead ratio " + number(phase.overhead_ratio()) +
-                          ": quantisation won't help, CUDA graphs or larger batches will",
+                          ": quantisation won't help, " + remedy + (graphs ? "CUDA graphs or " : "") +
+                          (remedy.empty() || graphs ? "" : "or ") + "larger batches will",
                       {}});
   }
 }

@@ -275,6 +275,21 @@ TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
   EXPECT_NE(judge(f).by, bound::starved);
 }
 
+TEST(verdict, of_what_starves_names_what_the_host_did_for_most_of_it) {
+  facts f = done({linear(1, 1'000'000)}, 1000);
+  varve::wall_partition wall;
+  wall.compute = 1000;
+  f.wall = &wall;
+  const auto why = [&](varve::starved_time starved) {
+    wall.starved = starved;
+    return judge(f).why.substr(0, judge(f).why.find(':'));
+  };
+  EXPECT_EQ(why({500, 0, 900, 0, 500}), "starved (launch-bound)");  // launching and the code around it
+  EXPECT_EQ(why({500, 0, 1100, 0, 500}), "starved (synchronising)");
+  EXPECT_EQ(why({0, 0, 0, 1100, 0}), "starved (allocating)");
+  EXPECT_EQ(why({0, 1100, 0, 0, 0}), "starved (building graphs)");
+}
+
 // A row's part of the wall: 100 ns busy, 20 idle with work submitted, 121 starved.
 TEST(verdict, of_a_row_is_starved_by_its_part_of_the_wall) {
   facts f = done({linear(1, 160'000)}, 100);
