@@ -179,6 +179,9 @@ struct operator_work {
 
 /// A pass that nothing ran: a trace in which each operator takes what the device's ceilings allow at best,
 /// one after the other, and launching takes no time. analyze() with the same ceilings gives the table of it.
+/// Where the device has no rate for a pipe, FLOPs count on one that it has (docs/work.md), which the trace's
+/// collector says. Throws std::invalid_argument, which names what the ceilings lack, where there is none, or
+/// no bandwidth.
 [[nodiscard]] VARVE_API trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences,
                                          const ceilings& device, const pass_options& options = {});
 

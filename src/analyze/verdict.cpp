@@ -5,6 +5,8 @@
 #include "analyze/sentence.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string>
 
 namespace varve {
@@ -40,9 +42,20 @@ bool pipes_are_known(const facts& f) noexcept {
                   : flops <= negligible * static_cast<double>(f.declared.flops);
 }
 
+/// Without it neither side can be told.
+bool lacks_bandwidth(const facts& f) noexcept { return !(f.device->bandwidth > 0) && f.declared.bytes() > 0; }
+
 double bytes_of(const work& w) noexcept {
   return static_cast<double>(w.weight_bytes) + static_cast<double>(w.kv_bytes) +
          static_cast<double>(w.activation_bytes);
+}
+
+/// What the host did for most of it. Its own code prepares the next launch: graphs and larger batches help
+/// against both.
+const char* cause_of(const starved_time& s) noexcept {
+  const std::array parts{s.launching + s.other, s.synchronising, s.allocating, s.graph_building};
+  constexpr std::array names{"launch-bound", "synchronising", "allocating", "building graphs"};
+  return names[static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin())];
 }
 
 class judgement {
@@ -72,7 +85,8 @@ class judgement {
   /// The side and the shares, wherever they can be told.
   void measure() {
     const auto time = static_cast<double>(f_.gpu_time);
-    if (f_.device == nullptr || f_.gpu_time <= 0 || !(f_.roof.total > 0) || !pipes_are_known(f_)) {
+    if (f_.device == nullptr || f_.gpu_time <= 0 || !(f_.roof.total > 0) || !pipes_are_known(f_) ||
+        lacks_bandwidth(f_)) {
       return;
     }
     out_.side = f_.roof.compute >= f_.roof.memory ? bound::compute : bound::memory;
@@ -103,8 +117,9 @@ class judgement {
     if (!(starved > whole / 2)) {
       return false;
     }
-    std::string why = "starved (launch-bound): nothing was submitted to the GPU for " + length_of(starved) +
-                      " of " + length_of(whole) + " (" + percent_of(starved, whole) + ")";
+    std::string why = std::string{"starved ("} + cause_of(parts) +
+                      "): nothing was submitted to the GPU for " + length_of(starved) + " of " +
+                      length_of(whole) + " (" + percent_of(starved, whole) + ")";
     if (f_.wall != nullptr && f_.wall->busy() > 0) {
       why += ", overhead ratio " + number_of(whole / static_cast<double>(f_.wall->busy()));
     }
@@ -174,6 +189,10 @@ class judgement {
           " of its FLOPs the math pipe, or its peak on " + f_.device->name + ", is not known");
       return true;
     }
+    if (lacks_bandwidth(f_)) {
+      withhold("withheld: the bandwidth of " + f_.device->name + "'s memory is not known");
+      return true;
+    }
     if (!(f_.roof.total > 0)) {
       withhold("withheld: the ceilings of " + f_.device->name + " have no rate for its work");
       return true;
@@ -202,8 +221,11 @@ class judgement {
     if (!fits) {
       const bool memory = out_.memory_share >= out_.compute_share;
       withhold("withheld: beats the roof by " + percent_of(out_.roof_share - 1, 1) + ": " +
-               utilisation(memory ? bound::memory : bound::compute) +
-               "; is it more work than was done, or another GPU?");
+               utilisation(memory ? bound::memory : bound::compute) + "; is it more work than was done, " +
+               (memory || !(f_.device->clock > 0)
+                    ? "or another GPU?"
+                    : "another GPU, or did its clock pass the " + rate_of(f_.device->clock, "Hz") +
+                          " that the peak is for?"));
     } else if (!(l2 > 0) || share > most_utilised) {
       withhold("withheld: beats the roof of the GPU's memory: " + utilisation(bound::memory) + ": " + cached);
     } else if (share >= bound_from) {
@@ -216,14 +238,17 @@ class judgement {
     return true;
   }
 
+  /// With other bytes of experts than expected, which in a prediction would take as much less or more.
+  [[nodiscard]] bound bound_of(double total, double memory) const noexcept {
+    const double time = static_cast<double>(f_.gpu_time) + (f_.predicted ? total - f_.roof.total : 0);
+    return judge_shares({total / time, f_.roof.compute / time, memory / time});
+  }
+
   void weigh() {
-    const auto time = static_cast<double>(f_.gpu_time);
     const roof_times& r = f_.roof;
     const bound by = judge_shares({out_.roof_share, out_.compute_share, out_.memory_share});
-    const bound low = judge_shares(
-        {(r.total - r.total_below) / time, out_.compute_share, (r.memory - r.memory_below) / time});
-    const bound high = judge_shares(
-        {(r.total + r.total_above) / time, out_.compute_share, (r.memory + r.memory_above) / time});
+    const bound low = bound_of(r.total - r.total_below, r.memory - r.memory_below);
+    const bound high = bound_of(r.total + r.total_above, r.memory + r.memory_above);
     if (low != by || high != by) {
       withhold("withheld: which experts were touched is not known: bound by " + name_of(low) +
                " if the fewest, " + name_of(by) + " as expected, " + name_of(high) + " if the most");

@@ -31,6 +31,7 @@ struct facts {
   math_pipe pipe = math_pipe::unknown;  ///< that takes most of the compute time
   const ceilings* device = nullptr;     ///< or not known
   bool any_work = true;                 ///< the trace tells some, here or elsewhere
+  bool predicted = false;               ///< nothing ran: times are the roof's, with the expected bytes
 
   double time = 0;          ///< sum of the durations of activities
   double unknown_work = 0;  ///< of those whose work is not known

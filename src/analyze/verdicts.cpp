@@ -40,6 +40,8 @@ class verdict_builder {
     any_work_ = std::any_of(to.phases.begin(), to.phases.end(),
                             [](const phase_row& p) { return !p.total.declared.empty(); }) ||
                 !from.kernel_works.empty();
+    predicted_ = std::any_of(to.quality.collectors.begin(), to.quality.collectors.end(),
+                             [](const collector_status& c) { return c.name == "prediction"; });
   }
 
   void build() {
@@ -126,6 +128,7 @@ class verdict_builder {
     f.pipe = sums.roof.main_pipe();
     f.device = from_.rows.roofs.device(from_.rows.groups[group].device);
     f.any_work = any_work_;
+    f.predicted = predicted_;
     f.time = sums.time;
     f.unknown_work = static_cast<double>(m.unknown_work_time);
     f.communication = sums.communication;
@@ -182,6 +185,7 @@ class verdict_builder {
   const tree_order& order_;
   report& to_;
   bool any_work_ = false;
+  bool predicted_ = false;
   std::vector<double> attributed_;  // by group
   std::vector<tallies> inclusive_;  // by position
   std::vector<tallies> labels_;

@@ -59,7 +59,14 @@ int run(const predict_arguments& asked) {
   const ceilings& device = *how.analysis.ceilings;
   const pass_sequence one{asked.tokens, asked.context.value_or(asked.tokens), asked.tokens == 1};
   const std::vector<pass_sequence> batch(static_cast<std::size_t>(asked.sequences), one);
-  const report r = analyze(roof_trace(m, batch, device), how.analysis);
+  trace at_roof;
+  try {
+    at_roof = roof_trace(m, batch, device);
+  } catch (const std::invalid_argument& e) {
+    complain(std::string{"--device: "} + e.what());
+    return usage;
+  }
+  const report r = analyze(at_roof, how.analysis);
   if (how.json) {
     write(how.output, to_json(r) + '\n');
     return success;

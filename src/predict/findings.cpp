@@ -11,6 +11,7 @@
 #include "formats/table/units.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -43,15 +44,26 @@ std::string where(const row& layer) {
   return layer.phase.empty() ? layer.path : layer.path + " in " + layer.phase;
 }
 
+bool comes_from(const report& r, std::string_view collector) {
+  const std::vector<collector_status>& all = r.quality.collectors;
+  return std::any_of(all.begin(), all.end(), [&](const collector_status& c) { return c.name == collector; });
+}
+
 class finder {
  public:
-  explicit finder(const report& r) : r_{r}, profiled_(r.layers.size(), none) { find_profiled(); }
+  explicit finder(const report& r)
+      : r_{r}, predicted_{comes_from(r, "prediction")}, profiled_(r.layers.size(), none) {
+    find_profiled();
+  }
 
   std::vector<finding> find() {
     overheads();
     predict::find_warm_ups(r_, found_);
     slowest();
     slowest_kernels();
+    if (predicted_) {  // nothing ran: what differs among peers is rounding
+      return std::move(found_);
+    }
     const std::vector<peers> groups = predict::find_peers(r_);
     outliers(groups);
     for (const peers& group : groups) {
@@ -76,6 +88,7 @@ class finder {
   [[nodiscard]] std::string command_of(std::uint32_t layer) const;
 
   const report& r_;
+  bool predicted_;
   std::vector<std::uint32_t> profiled_;  // by layer: of it and those below the one with most time of its own
   std::vector<finding> found_;
 };
@@ -96,19 +109,28 @@ void finder::find_profiled() {
 
 // Inside of a graph no marker is open. Only varve's own markers are in its domain.
 std::string finder::command_of(std::uint32_t layer) const {
-  if (profiled_[layer] == none) {
+  if (predicted_ || profiled_[layer] == none) {
     return {};
   }
   const measures& m = r_.layers[layer].inclusive;
-  const std::vector<collector_status>& sources = r_.quality.collectors;
-  const bool marked = m.launches > 0 && m.graph_launches == 0 &&
-                      std::any_of(sources.begin(), sources.end(),
-                                  [](const collector_status& c) { return c.name == "markers"; });
+  const bool marked = m.launches > 0 && m.graph_launches == 0 && comes_from(r_, "markers");
   return predict::profile_command(r_.layers[profiled_[layer]].main_kernel,
                                   marked ? std::string_view{r_.layers[layer].label} : std::string_view{});
 }
 
+/// What held the device up for most of the starved time, and what helps against it.
+std::pair<std::string, std::string> cause_and_remedy(const starved_time& s) {
+  const std::array parts{s.launching + s.other, s.synchronising, s.allocating, s.graph_building};
+  const std::array<std::pair<const char*, const char*>, 4> texts{
+      {{"launch-bound", ""},
+       {"held up by synchronising", "fewer waits for the device, "},
+       {"held up by allocating", "memory from a pool, "},
+       {"held up by building graphs", "graphs that are built once, "}}};
+  return texts[static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin())];
+}
+
 void finder::overheads() {
+  std::vector<prediction> predicted;
   for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
     const phase_row& phase = r_.phases[p];
     const wall_partition& w = phase.partition;
@@ -116,16 +138,24 @@ void finder::overheads() {
         w.starved.total() < w.wall() - w.starved.total()) {
       continue;
     }
+    if (predicted.empty()) {
+      predicted = predictions_of(r_);
+    }
+    const bool graphs = std::any_of(predicted.begin(), predicted.end(), [&](const prediction& one) {
+      return one.what == prediction::change::graphs && one.phase == p && one.helps;
+    });
+    const auto [cause, remedy] = cause_and_remedy(w.starved);
     found_.push_back({finding::kind::overhead,
                       p,
                       none,
                       phase.overhead_ratio(),
                       high_overhead,
-                      phase.phase + " is launch-bound: the device worked " + duration(w.busy()) + " of " +
+                      phase.phase + " is " + cause + ": the device worked " + duration(w.busy()) + " of " +
                           duration(phase.wall) + " and had nothing to do for " +
                           percent(static_cast<double>(w.starved.total()), static_cast<double>(w.wall())) +
                           " % of it, overhead ratio " + number(phase.overhead_ratio()) +
-                          ": quantisation won't help, CUDA graphs or larger batches will",
+                          ": quantisation won't help, " + remedy + (graphs ? "CUDA graphs or " : "") +
+                          (remedy.empty() || graphs ? "" : "or ") + "larger batches will",
                       {}});
   }
 }
@@ -177,7 +207,7 @@ void finder::slowest_kernels() {
       found_.push_back({finding::kind::slowest, p, none, whole > 0 ? time / whole : 0, 0,
                         "kernel " + k->path + " in " + k->phase + " takes " + duration(time) + ", " +
                             percent(time, whole) + " % of its phase's GPU time",
-                        predict::profile_command(k->path, {})});
+                        predicted_ ? std::string{} : predict::profile_command(k->path, {})});
     }
   }
 }

@@ -20,11 +20,12 @@ using change = prediction::change;
 using table::duration;
 using table::percent;
 
-constexpr double worth_it = 0.05;       ///< of the time now
-constexpr double at_the_roof = 0.6;     ///< from here on a row's time goes with its roof
-constexpr double enough_known = 0.95;   ///< of the GPU time, to be of known work
-constexpr double fewest_launches = 10;  ///< a pass, for a graph to be worth a thought
-constexpr double light = 10;            ///< FLOPs a byte, below which an operator is for moving data
+constexpr double worth_it = 0.05;        ///< of the time now
+constexpr double at_the_roof = 0.6;      ///< from here on a row's time goes with its roof
+constexpr double enough_known = 0.95;    ///< of the GPU time, to be of known work
+constexpr double fewest_launches = 10;   ///< a pass, for a graph to be worth a thought
+constexpr double light = 10;             ///< FLOPs a byte, below which an operator is for moving data
+constexpr std::int64_t few_kernels = 4;  ///< a call, of what a neighbour can do on the way
 
 /// Roof times under a change of the work.
 struct scenario {
@@ -187,15 +188,23 @@ void predictor::roofs(const scenario& s) {
   }
 }
 
+/// All that ran is known, and is kernels that a neighbour's could take in.
+bool could_fuse(const measures& m) noexcept {
+  const work& w = m.declared;
+  const auto bytes = static_cast<double>(w.bytes());
+  return m.gpu_time > 0 && w.activation_bytes > 0 && static_cast<double>(w.flops) <= light * bytes &&
+         static_cast<double>(w.activation_bytes) >= 0.9 * bytes &&
+         static_cast<double>(m.unknown_work_time) <= (1 - enough_known) * static_cast<double>(m.gpu_time) &&
+         m.copies == 0 && m.sets == 0 && m.collective_bytes == 0 && m.kernels <= few_kernels * m.calls;
+}
+
 // An operator that moves more than it computes costs nothing more when a neighbour does it on the way.
 void predictor::fusions() {
   for (const row& label : r_.labels) {
     const measures& m = label.exclusive;
     phase_ = predict::phase_of(r_, label);
-    const auto bytes = static_cast<double>(m.declared.bytes());
-    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) || m.gpu_time == 0 ||
-        m.declared.activation_bytes == 0 || static_cast<double>(m.declared.flops) > light * bytes ||
-        static_cast<double>(m.declared.activation_bytes) < 0.9 * bytes) {
+    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) || !could_fuse(m) ||
+        label.verdict.by == bound::communication) {
       continue;
     }
     const double time = a_pass(m.gpu_time);

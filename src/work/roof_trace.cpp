@@ -2,12 +2,15 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // A pass as it would be at the roof.
+#include "trace/pipe_names.hpp"
+
 #include <varve/model.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,10 +20,46 @@ inline namespace v0 {
 
 namespace {
 
+std::string name_of(math_pipe pipe) { return pipe_names[static_cast<std::size_t>(pipe)]; }
+
+/// What stands in for a pipe: narrow factors are widened to `plain`, and cores do what no tensor core does.
+math_pipe stand_in(math_pipe pipe, math_pipe plain, const ceilings& device) noexcept {
+  switch (pipe) {
+    case math_pipe::int8_tensor:
+      return math_pipe::int8_dp4a;
+    case math_pipe::unknown:
+    case math_pipe::int8_dp4a:
+    case math_pipe::fp8_tensor:
+    case math_pipe::fp4_tensor:
+      return plain;
+    case math_pipe::bf16_tensor:
+      return math_pipe::fp16_tensor;
+    case math_pipe::fp16_tensor:
+    case math_pipe::fp16_tensor_fp16:
+      return device.peak(math_pipe::fp16) > device.peak(math_pipe::fp32) ? math_pipe::fp16 : math_pipe::fp32;
+    case math_pipe::tf32_tensor:
+      return math_pipe::fp32;
+    default:
+      return pipe;
+  }
+}
+
+math_pipe rated_pipe(math_pipe pipe, math_pipe plain, const ceilings& device) {
+  math_pipe rated = pipe;
+  while (!(device.peak(rated) > 0)) {
+    const math_pipe next = stand_in(rated, plain, device);
+    if (next == rated) {
+      throw std::invalid_argument{device.name + ": no rate is known for " + name_of(pipe) +
+                                  ", nor for a pipe that stands in for it"};
+    }
+    rated = next;
+  }
+  return rated;
+}
+
 double roof_time(const work& w, const ceilings& device) noexcept {
-  const double peak = device.peak(w.pipe);
-  const double compute = peak > 0 ? static_cast<double>(w.flops) / peak : 0;
-  const double memory = device.bandwidth > 0 ? static_cast<double>(w.bytes()) / device.bandwidth : 0;
+  const double compute = w.flops > 0 ? static_cast<double>(w.flops) / device.peak(w.pipe) : 0;
+  const double memory = w.bytes() > 0 ? static_cast<double>(w.bytes()) / device.bandwidth : 0;
   return 1e9 * std::max(compute, memory);
 }
 
@@ -37,6 +76,22 @@ class writer {
 
   [[nodiscard]] trace& to() noexcept { return t_; }
   [[nodiscard]] std::uint32_t pass() const noexcept { return pass_; }
+
+  /// As the device does it.
+  [[nodiscard]] work rated(work w, math_pipe plain) {
+    if (w.bytes() > 0 && !(device_.bandwidth > 0)) {
+      throw std::invalid_argument{device_.name + ": the bandwidth of its memory is not known"};
+    }
+    if (const math_pipe asked =
+            std::exchange(w.pipe, w.flops > 0 ? rated_pipe(w.pipe, plain, device_) : w.pipe);
+        asked != w.pipe) {
+      const std::string replaced = "; " + name_of(asked) + " counts as " + name_of(w.pipe) + ", " +
+                                   device_.name + " has no rate for it";
+      std::string& detail = t_.collectors.front().detail;
+      detail += detail.find(replaced) == std::string::npos ? replaced : "";
+    }
+    return w;
+  }
 
   void add(const operator_work& first, const work& all) {
     place(first);
@@ -102,11 +157,12 @@ trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences, co
   const bool decode =
       std::all_of(sequences.begin(), sequences.end(), [](const pass_sequence& s) { return s.decode; });
   writer out{device, decode};
+  const math_pipe plain = pipe_of(m.type, m.type);
   const std::vector<operator_work> operators = work_of_pass(m, sequences, options);
   for (std::size_t first = 0, last = 0; first < operators.size(); first = last) {
-    work all = operators[first].declared;
+    work all = out.rated(operators[first].declared, plain);
     for (last = first + 1; last < operators.size() && operators[last].with_previous; ++last) {
-      all += operators[last].declared;
+      all += out.rated(operators[last].declared, plain);
     }
     out.add(operators[first], all);
   }

@@ -167,6 +167,19 @@ TEST(verdict, is_withheld_where_flops_of_unknown_pipes_could_matter) {
   EXPECT_EQ(judge(done({fp8}, 10'000)).by, bound::unknown);
 }
 
+// 7e9 FLOPs take 70 % of 10,000 ns. What 7e6 bytes take nobody knows.
+TEST(verdict, is_withheld_where_the_bandwidth_is_not_known) {
+  facts f = done({linear(7'000'000'000, 7'000'000)}, 10'000);
+  varve::ceilings blind = gpu;
+  blind.bandwidth = 0;
+  f.device = &blind;
+  f.roof.memory = 0;
+  const varve::verdict v = judge(f);
+  EXPECT_EQ(v.by, bound::unknown);
+  EXPECT_EQ(v.side, bound::unknown);
+  EXPECT_EQ(v.why, "withheld: the bandwidth of GPU's memory is not known");
+}
+
 // 200,000,000 bytes take 100,000 ns; in 95,000 it is 105.3 %, in 96,000 104.2 %.
 TEST(verdict, is_withheld_where_the_roof_is_beaten) {
   EXPECT_EQ(judge(done({linear(1, 200'000'000)}, 96'000)).by, bound::memory);
@@ -188,6 +201,8 @@ TEST(verdict, allows_for_a_clock_above_that_of_the_peak) {
   EXPECT_THAT(judge(f).why, HasSubstr("that peak is for 1.8 GHz, the clock reaches 2 GHz"));
   f.gpu_time = 9'000;  // 120 %, of 1.05 · 2 ÷ 1.8 = 116.7 % at most
   EXPECT_EQ(judge(f).by, bound::unknown);
+  EXPECT_THAT(judge(f).why, HasSubstr("is it more work than was done, another GPU, or did its clock pass the "
+                                      "1.8 GHz that the peak is for?"));
 }
 
 // 20,000,000 bytes take 10,000 ns by the memory, 4,000 by a cache of 5 TB/s that holds them.
@@ -223,6 +238,24 @@ TEST(verdict, of_mixtures_needs_all_bounds_to_agree) {
   EXPECT_THAT(v.why, HasSubstr("bound by latency if the fewest, memory as expected, memory if the most"));
 }
 
+// Predicted at its roof, 8,000 ns of expected bytes: with 12,000,000 fewer it would take 2,000 ns, all of it
+// by memory. With FLOPs for 6,000 ns it is bound by memory as expected, and by compute if the fewest are
+// touched.
+TEST(verdict, of_predicted_mixtures_judges_each_bound_by_the_time_that_it_would_take) {
+  varve::work experts = linear(1, 16'000'000);
+  experts.bytes_below = 12'000'000;
+  experts.bytes_above = 100'000'000;
+  facts f = done({experts}, 8'000);
+  EXPECT_EQ(judge(f).by, bound::unknown);  // of a run
+  f.predicted = true;
+  EXPECT_EQ(judge(f).by, bound::memory);
+  experts.flops = 6'000'000'000;
+  f = done({experts}, 8'000);
+  f.predicted = true;
+  EXPECT_THAT(judge(f).why,
+              HasSubstr("bound by compute if the fewest, memory as expected, memory if the most"));
+}
+
 // 2.29 of 2.35 s; the device was busy for 58 ms: 2,350 / 58 = 40.5.
 TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
   facts f = done({linear(1, 1'000'000)}, 58'000'000);
@@ -240,6 +273,21 @@ TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
   wall.starved = {};
   wall.starved.other = 58'000'000;  // exactly half
   EXPECT_NE(judge(f).by, bound::starved);
+}
+
+TEST(verdict, of_what_starves_names_what_the_host_did_for_most_of_it) {
+  facts f = done({linear(1, 1'000'000)}, 1000);
+  varve::wall_partition wall;
+  wall.compute = 1000;
+  f.wall = &wall;
+  const auto why = [&](varve::starved_time starved) {
+    wall.starved = starved;
+    return judge(f).why.substr(0, judge(f).why.find(':'));
+  };
+  EXPECT_EQ(why({500, 0, 900, 0, 500}), "starved (launch-bound)");  // launching and the code around it
+  EXPECT_EQ(why({500, 0, 1100, 0, 500}), "starved (synchronising)");
+  EXPECT_EQ(why({0, 0, 0, 1100, 0}), "starved (allocating)");
+  EXPECT_EQ(why({0, 1100, 0, 0, 0}), "starved (building graphs)");
 }
 
 // A row's part of the wall: 100 ns busy, 20 idle with work submitted, 121 starved.

@@ -70,6 +70,18 @@ TEST_F(predict, tells_of_one_of_several_ranks) {
   EXPECT_THAT(wrong.err, HasSubstr("--tensor-parallel: 3 ranks do not divide the 8 attention heads"));
 }
 
+TEST_F(predict, says_which_pipe_stands_in_for_another_or_refuses) {
+  const outcome old = run({"predict", "--model", model, "--device", "p40", "--tokens", "64"});
+  EXPECT_EQ(old.code, 0) << old.err;
+  EXPECT_THAT(old.out, HasSubstr("FP16 tensor counts as FP32"));
+  const std::string blind =
+      files.write("blind.json", R"({"name": "abacus", "flops": {"fp16_tensor": 1e12}})");
+  const outcome refused = run({"predict", "--model", model, "--device", blind});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("--device: abacus: the bandwidth of its memory is not known"));
+}
+
 TEST_F(predict, gives_json_that_is_read_back) {
   const outcome o = run({"predict", "--model", model, "--device", "h200", "--tokens", "64", "--sequences",
                          "2", "--json", "--output", files.path("out.json")});

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "predict/decode_report.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +28,10 @@ TEST(findings, nothing_is_found_in_nothing) { EXPECT_TRUE(findings_of({}).empty(
 
 TEST(findings, a_phase_that_starves_is_launch_bound) {
   // 58 ms of work in 2350 ms: 2350 ÷ 58 = 40.5; it starves for 2292 ÷ 2350 = 97.5 %.
-  const auto found = of_kind(decode(20, 58'000'000, 2'292'000'000), finding::kind::overhead);
+  varve::report r = decode(20, 58'000'000, 2'292'000'000);
+  r.phases[0].total.launches = 5600;  // 280 a pass: graphs help
+  r.phases[0].total.launch_time = 1'120'000'000;
+  const auto found = of_kind(r, finding::kind::overhead);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].phase, 0U);
   EXPECT_DOUBLE_EQ(found[0].value, 2350.0 / 58);
@@ -37,6 +41,32 @@ TEST(findings, a_phase_that_starves_is_launch_bound) {
       "overhead ratio 40.5: quantisation won't help, CUDA graphs or larger batches will");
   // Busy for 60 of 100: neither a ratio of 2 nor half of it starved.
   EXPECT_TRUE(of_kind(decode(1, 60, 40), finding::kind::overhead).empty());
+}
+
+// Busy for 1000 of 10,000 ns, and for most of the rest the host did something else than launch.
+TEST(findings, a_phase_that_starves_is_told_by_what_the_host_did) {
+  const auto text_of = [](varve::time_ns varve::starved_time::*part, std::int64_t launches) {
+    varve::report r = decode(1, 1000, 1000);
+    r.phases[0].wall = 10'000;
+    r.phases[0].partition.starved.*part += 8000;
+    r.phases[0].total.launches = launches;
+    r.phases[0].total.launch_time = 10 * launches;
+    const auto found = of_kind(r, finding::kind::overhead);
+    return found.size() == 1 ? found[0].text : std::string{};
+  };
+  using parts = varve::starved_time;
+  // One launch a pass, of a graph for example: another graph has nothing to gain.
+  EXPECT_EQ(text_of(&parts::synchronising, 1),
+            "decode is held up by synchronising: the device worked 1.00 µs of 10.0 µs and had nothing to do "
+            "for 90.0 % of it, overhead ratio 10.0: quantisation won't help, fewer waits for the device, or "
+            "larger batches will");
+  // 100 launches, for which the host took 1000 ns: a tenth of the wall goes, but for one launch of 10 ns.
+  EXPECT_THAT(text_of(&parts::synchronising, 100),
+              testing::EndsWith("fewer waits for the device, CUDA graphs or larger batches will"));
+  EXPECT_THAT(text_of(&parts::allocating, 1), testing::HasSubstr("held up by allocating"));
+  EXPECT_THAT(text_of(&parts::graph_building, 1), testing::HasSubstr("held up by building graphs"));
+  EXPECT_THAT(text_of(&parts::other, 1), testing::HasSubstr("decode is launch-bound"));
+  EXPECT_THAT(text_of(&parts::other, 1), testing::EndsWith("won't help, larger batches will"));
 }
 
 TEST(findings, slowest_layers_are_told_with_their_own_share) {
@@ -53,6 +83,36 @@ TEST(findings, slowest_layers_are_told_with_their_own_share) {
             "layer 0 / attention in decode takes 600 ns itself, 60.0 % of its phase's GPU time");
   EXPECT_EQ(found[1].layer, 2U);
   EXPECT_EQ(found[2].layer, 0U);
+}
+
+// Six layers, the last five times as slow, and a kernel: a find where something ran.
+TEST(findings, of_a_prediction_are_the_slowest_alone_and_nothing_profiles_them) {
+  varve::report r = decode(1, 1000, 0);
+  for (int i = 0; i < 6; ++i) {
+    add_layer(r, "layer", i, 1, i == 5 ? 500 : 100).main_kernel = "gemm";
+  }
+  varve::row& k = r.kernels.emplace_back();
+  k.path = "gemm";
+  k.phase = "decode";
+  k.inclusive.gpu_time = 1000;
+  k.inclusive.kernels = 6;
+  EXPECT_EQ(of_kind(r, finding::kind::stands_out).size(), 1U);
+  EXPECT_NE(of_kind(r, finding::kind::slowest).front().next_step, "");
+  r.quality.collectors.push_back({"prediction", "", varve::collector_state::stopped, ""});
+  EXPECT_TRUE(of_kind(r, finding::kind::stands_out).empty());
+  const auto slowest = of_kind(r, finding::kind::slowest);
+  ASSERT_EQ(slowest.size(), 4U);  // three layers and the kernel
+  for (const finding& f : slowest) {
+    EXPECT_EQ(f.next_step, "") << f.text;
+  }
+  // Eight layers of 1, 2, … 8 µs: a trend where something ran.
+  varve::report rising = decode(1, 36'000, 0);
+  for (int i = 0; i < 8; ++i) {
+    add_layer(rising, "layer", i, 1, 1000 * (i + 1));
+  }
+  EXPECT_EQ(of_kind(rising, finding::kind::drift).size(), 1U);
+  rising.quality.collectors = r.quality.collectors;
+  EXPECT_TRUE(of_kind(rising, finding::kind::drift).empty());
 }
 
 TEST(findings, slowest_kernels_are_told_by_phase_with_what_profiles_them) {

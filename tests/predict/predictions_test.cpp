@@ -162,6 +162,24 @@ TEST(predictions, an_operator_that_moves_data_can_be_fused) {
   EXPECT_FALSE(of(r, prediction::change::fused));
 }
 
+// The operator that could be fused, in 2 passes with 4 calls of a kernel each, of 200 ns in all.
+TEST(predictions, what_is_not_known_or_no_small_kernel_is_not_fused) {
+  const auto fused = [](auto change) {
+    varve::report r = decode(2, 900, 100);
+    varve::row& norm = r.labels.emplace_back(add_layer(r, "norm", no_index, 4, 200));
+    norm.exclusive.declared = {4000, 100, 0, 4000};
+    change(norm.exclusive);
+    return of(r, prediction::change::fused).has_value();
+  };
+  EXPECT_TRUE(fused([](varve::measures& m) { m.unknown_work_time = 10; }));  // a twentieth
+  EXPECT_FALSE(fused([](varve::measures& m) { m.unknown_work_time = 11; }));
+  EXPECT_FALSE(fused([](varve::measures& m) { m.copies = 1; }));
+  EXPECT_FALSE(fused([](varve::measures& m) { m.sets = 1; }));
+  EXPECT_FALSE(fused([](varve::measures& m) { m.collective_bytes = 1; }));
+  EXPECT_TRUE(fused([](varve::measures& m) { m.kernels = 16; }));  // four a call
+  EXPECT_FALSE(fused([](varve::measures& m) { m.kernels = 17; }));
+}
+
 TEST(predictions, a_layer_less_is_its_time_less) {
   varve::report r = decode(10, 9000, 1000);
   for (int i = 0; i < 6; ++i) {

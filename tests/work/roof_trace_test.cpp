@@ -3,12 +3,15 @@
 #include <varve/model.hpp>
 #include <varve/report.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "work/small_model.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 namespace {
 
@@ -81,6 +84,93 @@ TEST(roof_trace, prefill_is_a_phase_of_its_own) {
 TEST(roof_trace, of_nothing_is_an_empty_pass) {
   EXPECT_TRUE(predicted({}).layers.empty());
   EXPECT_TRUE(varve::analyze(varve::roof_trace({}, {{1, 1, true}}, {})).kernels.size() < 8);
+}
+
+/// The device has a rate for this pipe alone.
+varve::ceilings only(varve::math_pipe pipe) {
+  varve::ceilings c = slow();
+  c.flops = {};
+  c.flops[static_cast<std::size_t>(pipe)] = 1e5;
+  return c;
+}
+
+varve::report predicted_on(const varve::model& m, const varve::ceilings& device) {
+  varve::analyze_options options;
+  options.ceilings = device;
+  return analyze(roof_trace(m, {{1, 5, true}}, device), options);
+}
+
+TEST(roof_trace, counts_flops_on_a_pipe_that_the_device_has_and_says_so) {
+  const varve::report usual = predicted({{1, 5, true}});
+  EXPECT_EQ(usual.quality.collectors[0].detail, "nothing ran");
+  for (const varve::math_pipe pipe :
+       {varve::math_pipe::fp16_tensor, varve::math_pipe::fp16, varve::math_pipe::fp32}) {
+    const varve::report r = predicted_on(small(), only(pipe));
+    EXPECT_EQ(r.phases[0].wall, usual.phases[0].wall);  // the rate is the same
+    EXPECT_EQ(r.phases[0].total.declared.pipe, pipe);
+    EXPECT_EQ(r.phases[0].total.roof.unrated_flops, 0);
+    EXPECT_EQ(r.phases[0].verdict.by, usual.phases[0].verdict.by);
+    EXPECT_THAT(r.quality.collectors[0].detail, testing::StartsWith("nothing ran; BF16 tensor counts as FP"));
+    EXPECT_THAT(r.quality.collectors[0].detail, testing::EndsWith(", abacus has no rate for it"));
+  }
+}
+
+TEST(roof_trace, widens_what_the_device_has_no_narrow_pipe_for) {
+  varve::model m = small();
+  m.factors = varve::dtype::fp8;
+  for (varve::model_layer& layer : m.layers) {
+    layer.mlp.weights.type = varve::dtype::fp8;
+  }
+  varve::ceilings device = slow();
+  const varve::report wide = predicted_on(m, device);
+  EXPECT_EQ(wide.phases[0].total.declared.pipe, varve::math_pipe::bf16_tensor);
+  EXPECT_EQ(wide.quality.collectors[0].detail,
+            "nothing ran; FP8 tensor counts as BF16 tensor, abacus has no rate for it");
+  device.flops[static_cast<std::size_t>(varve::math_pipe::fp8_tensor)] = 2e5;
+  EXPECT_EQ(predicted_on(m, device).quality.collectors[0].detail, "nothing ran");
+}
+
+TEST(roof_trace, refuses_a_device_whose_rates_do_not_do) {
+  const auto why = [](const varve::ceilings& device) -> std::string {
+    try {
+      static_cast<void>(roof_trace(small(), {{1, 5, true}}, device));
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(why(only(varve::math_pipe::fp64)),
+            "abacus: no rate is known for BF16 tensor, nor for a pipe that stands in for it");
+  varve::ceilings no_memory = slow();
+  no_memory.bandwidth = 0;
+  EXPECT_EQ(why(no_memory), "abacus: the bandwidth of its memory is not known");
+  EXPECT_EQ(why(slow()), "");
+}
+
+// 70.6 billion parameters, most in 4 bits with a scale of 16 bits for 128: 35 GB and more. Of an RTX 5090's
+// 1.79 TB/s that takes 20 ms, its 141 GFLOPs on tensor cores less than one. The least even of pipes is the
+// P4: 5.5 TFLOP/s on FP32 cores take 26 ms, 192 GB/s for the bytes 180.
+TEST(roof_trace, of_70_billion_parameters_in_4_bits_is_memory_bound_on_every_gpu) {
+  varve::model m;
+  m.width = 8192;
+  m.vocabulary = 128256;
+  const varve::weight_format four{varve::dtype::int4, 128, 1, 16, 4};
+  varve::model_layer layer;
+  layer.attention.heads = {64, 8, 128, 128};
+  layer.attention.in = layer.attention.output = layer.mlp.weights = four;
+  layer.mlp.width = 28672;
+  m.layers.assign(80, layer);
+  for (const varve::dtype type : {varve::dtype::f16, varve::dtype::bf16}) {
+    m.type = m.cache = m.factors = type;
+    for (const varve::ceilings& device : varve::all_ceilings()) {
+      varve::analyze_options options;
+      options.ceilings = device;
+      const varve::report r = analyze(roof_trace(m, {{1, 1024, true}}, device), options);
+      ASSERT_EQ(r.phases.size(), 1U);
+      EXPECT_EQ(r.phases[0].verdict.by, varve::bound::memory) << device.name << r.phases[0].verdict.why;
+      EXPECT_GT(r.phases[0].total.declared.weight_bytes, 35'000'000'000);
+    }
+  }
 }
 
 }  // namespace
