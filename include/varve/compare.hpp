@@ -16,11 +16,13 @@ namespace varve {
 inline namespace v0 {
 
 struct compare_options {
-  double confidence = 0.95;  ///< of all intervals; taken as 0.5 at least and 0.9999 at most
+  double confidence = 0.95;  ///< of all intervals; taken as 0.5 at least and 0.999 at most
   /// Relative changes that are of no interest, or that two runs of the same may show: a change within is
-  /// `same`. Where either side is a single run, a change counts only beyond it.
+  /// `same`. Where both sides are single runs, a change counts only beyond it.
   double noise = 0.02;
-  int resamples = 999;     ///< of the bootstrap; taken as 99 at least and 9999 at most
+  /// Of the bootstrap; taken as 99 at least, as many as leave two beyond each end of an interval, and 9999 at
+  /// most.
+  int resamples = 999;
   std::uint64_t seed = 1;  ///< of its generator
 };
 

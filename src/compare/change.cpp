@@ -335,8 +335,8 @@ time_change change_of(const side_times& base, const side_times& fresh, const com
       out.base = median_of(of_base.samples);
       out.fresh = median_of(of_fresh.samples);
       compare_passes(out, of_base, of_fresh, options, draws);
-    } else if (has_passes(base[0]) && has_passes(fresh[0])) {
-      compare_means(out, base[0].samples, fresh[0].samples, options, draws);
+    } else if (has_passes(of_base) && has_passes(of_fresh)) {
+      compare_means(out, of_base.samples, of_fresh.samples, options, draws);
     }
   } else if (have_means(base) && have_means(fresh)) {
     compare_runs(out, base, fresh, options, draws, are_usable(base) && are_usable(fresh));

@@ -30,9 +30,10 @@ compare_options taken(compare_options o) {
   const auto within = [](double value, double low, double high, double otherwise) {
     return std::isnan(value) ? otherwise : std::clamp(value, low, high);
   };
-  o.confidence = within(o.confidence, 0.5, 0.9999, 0.95);
+  o.confidence = within(o.confidence, 0.5, 0.999, 0.95);
   o.noise = within(o.noise, 0, 0.99, 0.02);
-  o.resamples = std::clamp(o.resamples, 99, 9999);
+  const int enough = static_cast<int>(std::lround(4 / (1 - o.confidence))) - 1;  // two beyond each end
+  o.resamples = std::clamp(std::max(o.resamples, enough), 99, 9999);
   return o;
 }
 
@@ -216,8 +217,7 @@ class builder {
       counts(fresh, pair.fresh, *f, r.fresh_calls, r.fresh_launches, r.fresh_kernels, r.fresh_work);
     }
     if (b != nullptr && f != nullptr) {
-      r.work_changed = b->inclusive.calls_with_work > 0 && f->inclusive.calls_with_work > 0 &&
-                       differs(r.base_work, r.fresh_work);
+      r.work_changed = differs(r.base_work, r.fresh_work);
       if (b->main_kernel != f->main_kernel) {
         r.base_kernel = b->main_kernel;
         r.fresh_kernel = f->main_kernel;

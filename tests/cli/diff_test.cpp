@@ -108,6 +108,14 @@ TEST_F(diff, says_what_is_wrong_with_the_command_line_or_a_file) {
   EXPECT_EQ(run({"diff", base_, slow_, "--output", files_.path("no/such/folder")}).code, 3);
 }
 
+TEST_F(diff, of_a_comparison_says_that_it_is_one) {
+  const std::string c = files_.path("comparison.json");
+  EXPECT_EQ(run({"diff", base_, slow_, "--format", "json", "--output", c}).code, 0);
+  const outcome o = run({"diff", base_, c});
+  EXPECT_EQ(o.code, 1);
+  EXPECT_THAT(o.err, HasSubstr("comparison.json: is a comparison, as varve diff writes it, and no report"));
+}
+
 class baseline : public diff {
  protected:
   outcome in_home(const std::vector<std::string>& arguments) {

@@ -295,6 +295,14 @@ TEST(judge, names_no_expert_that_ran_in_other_passes) {
   EXPECT_LE(alarms, 9);
 }
 
+TEST(change, of_what_runs_in_a_single_pass_of_both_sides_is_that_of_totals) {
+  std::vector<double> once(30, 0);
+  once[7] = 1000;
+  const time_change c = change_of({run_of(once)}, {run_of(once)});
+  EXPECT_FALSE(c.has_interval);
+  EXPECT_EQ(c.verdict, outcome::same);
+}
+
 TEST(change, of_an_expert_that_takes_three_times_as_long_shows_in_its_mean) {
   noise_source source{12};
   const time_change c = change_of({in_some_passes(source, 200, 1)}, {in_some_passes(source, 200, 3)});

@@ -355,6 +355,23 @@ TEST(compare, tells_kernels_that_came_went_or_run_otherwise) {
   EXPECT_THAT(to_table(c), HasSubstr("128×0×0 of 0×0×0 → 256×0×0 of 0×0×0"));
 }
 
+TEST(compare, a_kernel_of_another_number_and_grid_shows_both) {
+  made_report base = decoder();
+  base.kernel("gemm", 4, 128, 50'000);
+  made_report fresh = decoder();
+  fresh.kernel("gemm", 8, 256, 50'000);
+  EXPECT_THAT(to_table(compare(base.make(), fresh.make())),
+              HasSubstr("count; 128×0×0 of 0×0×0 → 256×0×0 of 0×0×0"));
+}
+
+TEST(compare, work_that_one_side_alone_declares_is_other_work) {
+  const comparison c =
+      compare(decoder().make(), decoder().work("layer 0 / mlp", {5000, 1000, 0, 0, {}, 0, 0}).make());
+  EXPECT_TRUE(row_of(c, "layer 0 / mlp").work_changed);
+  EXPECT_FALSE(row_of(c, "layer 1 / mlp").work_changed);
+  EXPECT_THAT(to_table(c), HasSubstr("FLOPs new"));
+}
+
 /// MLP reads 1000 bytes of weights a pass, or 500.
 comparison halved(varve::time_ns before, varve::time_ns then, bool samples = true) {
   made_report base;
@@ -484,6 +501,11 @@ TEST(compare, options_beyond_sense_are_taken_as_the_nearest) {
   EXPECT_EQ(c.options.confidence, 0.95);
   EXPECT_EQ(c.options.noise, 0);
   EXPECT_EQ(c.options.resamples, 99);
+  // Of 3,999 resamples two are beyond each end of an interval of 99.9 %.
+  const comparison sure = compare(decoder().make(), decoder().make(), {0.9999, 0.02, 999, 1});
+  EXPECT_EQ(sure.options.confidence, 0.999);
+  EXPECT_EQ(sure.options.resamples, 3999);
+  EXPECT_EQ(compare(decoder().make(), decoder().make()).options.resamples, 999);
 }
 
 TEST(compare, a_table_fits_the_terminal) {

@@ -290,10 +290,13 @@ comparison_section kernels_of(const phase_parts& phase, std::size_t top) {
   for (const kernel_change* const one : phase.kernels) {
     const kernel_change& k = *one;
     using kind = kernel_change::kind;
+    const std::string base = shape(k.base_shape);
+    const std::string fresh = shape(k.fresh_shape);
+    const std::string shapes = base == fresh ? "" : base + " → " + fresh;
     const std::string what = k.what == kind::added     ? "added"
                              : k.what == kind::removed ? "removed"
-                             : k.what == kind::count   ? "count"
-                                                       : shape(k.base_shape) + " → " + shape(k.fresh_shape);
+                             : k.what == kind::count   ? (shapes.empty() ? "count" : "count; " + shapes)
+                                                       : shapes;
     out.rows.push_back({kernel_name(k.name), time(k.base_time), time(k.fresh_time),
                         k.base_count == k.fresh_count ? times(k.base_count)
                                                       : times(k.base_count) + " → " + times(k.fresh_count),
