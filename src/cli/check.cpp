@@ -66,9 +66,8 @@ cells cells_of(const budget_outcome& e, const std::string& figure) {
   const bool judged = e.status == budget_status::ok || e.status == budget_status::exceeded;
   std::string used = "–";
   if (judged && std::isfinite(e.used)) {
-    std::ostringstream text;
-    text << std::llround(e.used * 100) << " %";
-    used = text.str();
+    constexpr double most = 1e4;  // of no use in digits beyond, and no number may be too large for them
+    used = e.used > most ? ">1,000,000 %" : std::to_string(std::llround(e.used * 100)) + " %";
   }
   return {word_of(e.status), used, judged ? short_text(*e.actual, e.unit) : "–",
           judged ? (e.least ? "≥ " : "≤ ") + short_text(*e.limit, e.unit) : "–", figure};

@@ -67,6 +67,13 @@ TEST_F(budget_tool, an_exceeded_budget_is_1_and_names_the_layer) {
                         "more; 1 of 2 rows exceed it\n"));
 }
 
+TEST_F(budget_tool, what_is_far_beyond_a_limit_is_told_so) {
+  // 700 launches of 10^-17 are 7 · 10^21 %, which no integer holds.
+  const outcome o = check(R"({"figure": "launches", "at_most": "0.00000000000000001"})");
+  EXPECT_EQ(o.code, 1) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("\nexceeded  >1,000,000 %  "));
+}
+
 TEST_F(budget_tool, what_cannot_be_checked_is_2) {
   const outcome layer = check(R"({"layer": "layer * / atention", "figure": "gpu_time", "at_most": "600us"})");
   EXPECT_EQ(layer.code, 2);
