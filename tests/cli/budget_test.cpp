@@ -123,6 +123,24 @@ TEST_F(budget_tool, compares_with_a_baseline) {
   EXPECT_THAT(o.out, HasSubstr("(4.50 ms before, +8.00 % allowed)"));
 }
 
+TEST_F(budget_tool, compares_with_a_folder_and_with_a_name) {
+  varve::report before = small_report();
+  before.phases[0].step.p50 = 4'500'000;  // now 4.9 ms: 8.9 % more
+  const std::string baseline = files.write("before.json", varve::to_json(before));
+  const std::string kept = files.path("baselines");
+  ASSERT_EQ(run({"baseline", "save", "main", baseline, baseline, "--baselines", kept}).code, 0);
+  const char* const entry = R"({"figure": "step.p50", "max_change": "+8 %"})";
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--baseline", kept + "/main"},
+                                               {"--baseline", "main", "--baselines", kept}}) {
+    const outcome o = check(entry, more);
+    EXPECT_EQ(o.code, 1) << o.err;
+    EXPECT_THAT(o.out, HasSubstr("(4.50 ms before, +8.00 % allowed)"));
+  }
+  const outcome other = check(entry, {"--baseline", "mian", "--baselines", kept});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("there is no baseline \"mian\"; there are main"));
+}
+
 TEST_F(budget_tool, writes_junit) {
   const std::string xml = files.path("junit.xml");
   const outcome o = check(R"({"name": "a < b", "figure": "step.p50", "at_most": "1 ms"},
