@@ -573,8 +573,12 @@ void add_options(CLI::App& app, check_arguments& out) {
   app.add_option("--budget", out.budget, "what figures may be, as varve budget writes it (docs/budgets.md)")
       ->type_name("FILE")
       ->required();
-  app.add_option("--baseline", out.baseline, "a trace or report to compare with, for limits of change")
-      ->type_name("FILE");
+  app.add_option(
+         "--baseline", out.baseline,
+         "what limits of change compare with: a trace, a report, a folder of\nrepeated runs, or a name of "
+         "varve baseline save")
+      ->type_name("BASE");
+  add_baselines_option(app, out.baselines);
   app.add_option("--junit", out.junit, "also write the outcome to FILE as JUnit XML, for CI systems")
       ->type_name("FILE");
   add_measured_file(app, out.report, out.file);

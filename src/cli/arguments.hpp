@@ -100,7 +100,8 @@ struct check_arguments {
   report_arguments report;  ///< how files are read, without files
   std::string file;
   std::string budget;
-  std::string baseline;  ///< files, or empty
+  std::string baseline;   ///< a file, a folder of runs or a name; or empty
+  std::string baselines;  ///< the folder of named ones, or empty
   std::string junit;
 };
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/check.hpp"
 
+#include "cli/baselines.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "formats/table/text.hpp"
@@ -15,8 +16,10 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <new>
 #include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -66,9 +69,8 @@ cells cells_of(const budget_outcome& e, const std::string& figure) {
   const bool judged = e.status == budget_status::ok || e.status == budget_status::exceeded;
   std::string used = "–";
   if (judged && std::isfinite(e.used)) {
-    std::ostringstream text;
-    text << std::llround(e.used * 100) << " %";
-    used = text.str();
+    constexpr double most = 1e4;  // of no use in digits beyond, and no number may be too large for them
+    used = e.used > most ? ">1,000,000 %" : std::to_string(std::llround(e.used * 100)) + " %";
   }
   return {word_of(e.status), used, judged ? short_text(*e.actual, e.unit) : "–",
           judged ? (e.least ? "≥ " : "≤ ") + short_text(*e.limit, e.unit) : "–", figure};
@@ -136,15 +138,25 @@ std::string to_text(const budget& b, const budget_result& result, const table_op
   return out + (causes.empty() ? "" : '\n' + causes);
 }
 
-std::optional<report> read_if(const std::string& path, const check_arguments& asked) {
-  return path.empty() ? std::nullopt : std::optional{read(path, asked.report)};
+/// The runs of a file or folder, else of the baseline of this name.
+std::vector<report> read_baseline(const check_arguments& asked) {
+  std::vector<report> out;
+  if (asked.baseline.empty()) {
+    return out;
+  }
+  std::error_code wrong;
+  const bool named = is_baseline_name(asked.baseline) && !std::filesystem::exists(asked.baseline, wrong);
+  for (const std::string& file :
+       runs_in(named ? baseline_named(asked.baseline, baselines_folder(asked.baselines)) : asked.baseline)) {
+    out.push_back(read(file, asked.report));
+  }
+  return out;
 }
 
 int check_file(const check_arguments& asked) {
   const budget b = read_budget(asked.budget);  // first: it is read in no time
   const report r = read(asked.file, asked.report);
-  const std::optional<report> baseline = read_if(asked.baseline, asked);
-  const budget_result result = check(r, b, baseline ? &*baseline : nullptr);
+  const budget_result result = check(r, b, read_baseline(asked));
   if (!asked.junit.empty()) {
     std::ostringstream xml;
     write_junit(xml, result, asked.budget);

@@ -67,6 +67,13 @@ TEST_F(budget_tool, an_exceeded_budget_is_1_and_names_the_layer) {
                         "more; 1 of 2 rows exceed it\n"));
 }
 
+TEST_F(budget_tool, what_is_far_beyond_a_limit_is_told_so) {
+  // 700 launches of 10^-17 are 7 · 10^21 %, which no integer holds.
+  const outcome o = check(R"({"figure": "launches", "at_most": "0.00000000000000001"})");
+  EXPECT_EQ(o.code, 1) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("\nexceeded  >1,000,000 %  "));
+}
+
 TEST_F(budget_tool, what_cannot_be_checked_is_2) {
   const outcome layer = check(R"({"layer": "layer * / atention", "figure": "gpu_time", "at_most": "600us"})");
   EXPECT_EQ(layer.code, 2);
@@ -114,6 +121,24 @@ TEST_F(budget_tool, compares_with_a_baseline) {
   const outcome o = check(R"({"figure": "step.p50", "max_change": "+8 %"})", {"--baseline", baseline});
   EXPECT_EQ(o.code, 1);
   EXPECT_THAT(o.out, HasSubstr("(4.50 ms before, +8.00 % allowed)"));
+}
+
+TEST_F(budget_tool, compares_with_a_folder_and_with_a_name) {
+  varve::report before = small_report();
+  before.phases[0].step.p50 = 4'500'000;  // now 4.9 ms: 8.9 % more
+  const std::string baseline = files.write("before.json", varve::to_json(before));
+  const std::string kept = files.path("baselines");
+  ASSERT_EQ(run({"baseline", "save", "main", baseline, baseline, "--baselines", kept}).code, 0);
+  const char* const entry = R"({"figure": "step.p50", "max_change": "+8 %"})";
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--baseline", kept + "/main"},
+                                               {"--baseline", "main", "--baselines", kept}}) {
+    const outcome o = check(entry, more);
+    EXPECT_EQ(o.code, 1) << o.err;
+    EXPECT_THAT(o.out, HasSubstr("(4.50 ms before, +8.00 % allowed)"));
+  }
+  const outcome other = check(entry, {"--baseline", "mian", "--baselines", kept});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("there is no baseline \"mian\"; there are main"));
 }
 
 TEST_F(budget_tool, writes_junit) {
