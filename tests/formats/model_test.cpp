@@ -177,6 +177,29 @@ TEST_F(model_file, quantisation_may_stand_in_a_file_beside) {
   EXPECT_EQ(m.quantisation, "modelopt FP8");
 }
 
+// 2 layers, 4 heads of 64 for keys and for values: 1,024 elements a token, of a byte each.
+TEST_F(model_file, the_cache_is_stored_as_its_quantisation_says) {
+  const auto bytes = [&](const std::string& how) {
+    return kv_bytes_per_token(read(tiny_llama + R"(, "quantization_config": {)" + how + "}"));
+  };
+  const std::string tensors = R"("quant_method": "compressed-tensors",
+      "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}})";
+  const std::string modelopt = R"("quant_method": "modelopt", "quant_algo": "FP8")";
+  const std::string scheme = R"(, "kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": false})";
+  EXPECT_EQ(bytes(tensors), 2048);
+  EXPECT_EQ(bytes(tensors + R"(, "kv_cache_scheme": null)"), 2048);
+  EXPECT_EQ(bytes(tensors + scheme), 1024);
+  EXPECT_EQ(bytes(modelopt), 2048);
+  EXPECT_EQ(bytes(modelopt + scheme), 1024);
+  EXPECT_EQ(bytes(modelopt + R"(, "kv_cache_quant_algo": "INT8")"), 1024);
+  EXPECT_THAT(error(tiny_llama + R"(, "quantization_config": {)" + tensors +
+                    R"(, "kv_cache_scheme": {"num_bits": 4, "type": "float"}})"),
+              testing::HasSubstr("quantization_config.kv_cache_scheme.num_bits: is not 8"));
+  EXPECT_THAT(
+      error(tiny_llama + R"(, "quantization_config": {)" + modelopt + R"(, "kv_cache_quant_algo": "NVFP4"})"),
+      testing::HasSubstr("quantization_config.kv_cache_quant_algo: is not one of FP8, INT8"));
+}
+
 TEST_F(model_file, a_folder_stands_for_its_config) {
   static_cast<void>(write("config.json", "{" + tiny_llama + R"(, "torch_dtype": "float16"})"));
   const varve::model m = varve::read_model(path(""));

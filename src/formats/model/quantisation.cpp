@@ -32,6 +32,22 @@ void exclude(const config& from, std::string_view field, quantisation& how) {
   }
 }
 
+/// What keys and values are stored as, by ModelOpt's name or as compressed-tensors says it.
+void read_cache(const config& from, quantisation& how) {
+  const std::string advice = "; remove it to count a cache of 16 bits";
+  if (const auto algorithm = from.text({"kv_cache_quant_algo"})) {
+    if (*algorithm != "FP8" && *algorithm != "INT8") {
+      from.fail("kv_cache_quant_algo", "is not one of FP8, INT8" + advice);
+    }
+    how.cache = *algorithm == "FP8" ? dtype::fp8 : dtype::int8;
+  } else if (const auto scheme = from.object("kv_cache_scheme")) {
+    if (scheme->need({"num_bits"}) != 8) {
+      scheme->fail("num_bits", "is not 8, which alone is supported" + advice);
+    }
+    how.cache = scheme->text({"type"}).value_or("int") == "float" ? dtype::fp8 : dtype::int8;
+  }
+}
+
 /// Packed integers, widened before they are multiplied.
 quantisation packed(const config& from, std::int64_t bits, bool zeros, dtype type) {
   quantisation out;
@@ -95,6 +111,7 @@ quantisation read_compressed_tensors(const config& from, dtype type) {
   }
   out.factors = group->has("input_activations") ? stored : type;
   exclude(from, "ignore", out);
+  read_cache(from, out);
   return out;
 }
 
@@ -132,7 +149,7 @@ quantisation read_modelopt(const config& from, dtype type) {
   }
   out.method = "modelopt ";
   out.method += algorithm;
-  out.cache_fp8 = from.text({"kv_cache_quant_algo"}).value_or("") == "FP8";
+  read_cache(from, out);
   set_excluded(from, out);
   return out;
 }

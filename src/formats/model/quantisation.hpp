@@ -9,6 +9,7 @@
 
 #include <varve/model.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct quantisation {
   std::string method;
   dtype factors = dtype::bf16;  ///< what activations are multiplied as
   bool experts_only = false;
-  bool cache_fp8 = false;
+  std::optional<dtype> cache;         ///< of keys and values, where it is another than activations have
   std::vector<std::string> excluded;  ///< modules, with * for anything
 };
 

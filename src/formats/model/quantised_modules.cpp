@@ -60,7 +60,7 @@ void apply(const quantisation& how, model& m) {
   }
   m.factors = how.factors;
   m.quantisation = how.method;
-  m.cache = how.cache_fp8 ? dtype::fp8 : m.cache;
+  m.cache = how.cache.value_or(m.cache);
 }
 
 }  // namespace model_file
