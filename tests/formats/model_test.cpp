@@ -177,6 +177,82 @@ TEST_F(model_file, quantisation_may_stand_in_a_file_beside) {
   EXPECT_EQ(m.quantisation, "modelopt FP8");
 }
 
+TEST_F(model_file, each_matrix_is_stored_as_the_file_says_of_it) {
+  const auto format = [&](const std::string& how) {
+    return read(tiny_llama + R"(, "quantization_config": {)" + how + "}").layers[0];
+  };
+  const varve::weight_format fp8{dtype::fp8, 0, 0, 32};
+  const varve::weight_format int4{dtype::int4, 32, 1, 16};
+  const varve::model_layer back = format(R"("quant_method": "fp8",
+      "modules_to_not_convert": ["model.layers.0.mlp.down_proj", "model.layers.1.self_attn"])");
+  EXPECT_EQ(back.mlp.weights, fp8);
+  EXPECT_EQ(back.mlp.down, varve::weight_format{dtype::bf16});
+  EXPECT_EQ(back.attention.in, fp8);
+  const auto tensors = [&](const std::string& ignore, const std::string& targets) {
+    return format(R"("quant_method": "compressed-tensors", "ignore": [)" + ignore +
+                  R"(], "config_groups": {"g": {"targets": [)" + targets + R"(], "weights": {"num_bits": 4,
+                  "type": "int", "strategy": "group", "group_size": 32}}})");
+  };
+  const varve::model_layer no_mlp =
+      tensors(R"("lm_head", "re:.*mlp\\.(gate|up|gate_up|down)_proj.*")", R"("Linear")");
+  EXPECT_EQ(no_mlp.mlp.weights, dtype::bf16);
+  EXPECT_FALSE(no_mlp.mlp.down);
+  EXPECT_EQ(no_mlp.attention.in, int4);
+  const varve::model_layer mlp = tensors(R"("lm_head")", R"("re:.*mlp.*")");
+  EXPECT_EQ(mlp.mlp.weights, int4);
+  EXPECT_EQ(mlp.attention.in, dtype::bf16);
+  EXPECT_EQ(mlp.attention.output, dtype::bf16);
+  // A regular expression fits from the path's beginning on, whatever follows.
+  EXPECT_EQ(tensors(R"("re:self_attn")", "").attention.in, int4);
+  EXPECT_EQ(tensors(R"("re:.*self_attn")", "").attention.in, dtype::bf16);
+  EXPECT_EQ(tensors(R"("re:.*mlp.gate$")", "").mlp.weights, int4);
+  const varve::model_layer both = format(R"("quant_method": "compressed-tensors", "config_groups": {
+      "a": {"targets": ["re:.*down_proj"], "weights": {"num_bits": 8, "strategy": "channel"}},
+      "b": {"targets": ["Linear"], "weights": {"num_bits": 4, "strategy": "group", "group_size": 32}}})");
+  EXPECT_EQ(both.mlp.weights, int4);
+  EXPECT_EQ(both.mlp.down, (varve::weight_format{dtype::int8, 0, 1, 16}));
+}
+
+TEST_F(model_file, formats_that_no_description_has_are_refused_by_the_field) {
+  const auto refused = [&](const std::string& how) {
+    return error(tiny_llama + R"(, "quantization_config": {)" + how + "}");
+  };
+  for (const char* one : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}) {
+    EXPECT_THAT(refused(R"("quant_method": "fp8", "modules_to_not_convert": ["model.layers.1.)" +
+                        std::string{one} + "\"]"),
+                testing::HasSubstr("quantization_config.modules_to_not_convert: stores some of "
+                                   "self_attn.q_proj, self_attn.k_proj, self_attn.v_proj of layer 1"))
+        << one;
+  }
+  for (const char* one : {"gate_proj", "up_proj"}) {
+    EXPECT_THAT(refused(R"("quant_method": "fp8", "modules_to_not_convert": [")" + std::string{one} + "\"]"),
+                testing::HasSubstr("stores some of mlp.gate_proj, mlp.up_proj of layer 0"))
+        << one;
+  }
+  EXPECT_THAT(refused(R"("quant_method": "gptq", "bits": 4, "lm_head": true)"),
+              testing::HasSubstr("quantization_config.lm_head: a quantised head is not supported"));
+  const auto tensors = [&](const std::string& ignore, const std::string& target) {
+    return refused(R"("quant_method": "compressed-tensors", "ignore": [)" + ignore +
+                   R"(], "config_groups": {"g": {"targets": [)" + target +
+                   R"(], "weights": {"num_bits": 4}}})");
+  };
+  EXPECT_THAT(tensors("", R"("re:.*(mlp|lm_head).*")"),
+              testing::HasSubstr("config_groups: quantises lm_head, which is not supported"));
+  EXPECT_THAT(tensors(R"("re:.*(mlp")", R"("Linear")"),
+              testing::HasSubstr("quantization_config.ignore: a regular expression in it is not"));
+  EXPECT_THAT(tensors(R"("re:)" + std::string(600, 'a') + '"', R"("Linear")"),
+              testing::HasSubstr("longer than 512 bytes"));
+  std::string many;
+  for (int i = 0; i < 300; ++i) {  // 2 layers · 300 · 500 bytes: more than 2^18
+    many += (i > 0 ? ", " : "") + ("\"re:" + std::string(500, 'a') + '"');
+  }
+  EXPECT_THAT(tensors(many, R"("Linear")"), testing::HasSubstr("too many to search for"));
+  EXPECT_THAT(refused(R"("quant_method": "compressed-tensors", "config_groups": {
+      "a": {"targets": ["re:.*mlp.*"], "weights": {"num_bits": 8}, "input_activations": {"num_bits": 8}},
+      "b": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 4}}})"),
+              testing::HasSubstr("quantization_config.config_groups: multiplies activations as one type"));
+}
+
 // 2 layers, 4 heads of 64 for keys and for values: 1,024 elements a token, of a byte each.
 TEST_F(model_file, the_cache_is_stored_as_its_quantisation_says) {
   const auto bytes = [&](const std::string& how) {

@@ -113,7 +113,7 @@ void quantise(const config& root, const config& inner, const std::string& path, 
     said = inner.object("quantization_config");
   }
   if (said) {
-    apply(read_quantisation(*said, m.type), m);
+    apply(*said, read_quantisation(*said, m.type), m);
     return;
   }
   const std::string beside = modelopt_path(path);
@@ -123,7 +123,7 @@ void quantise(const config& root, const config& inner, const std::string& path, 
   const document file{beside};
   const auto of_modelopt = config{beside, file.root()}.object("quantization");
   if (of_modelopt && of_modelopt->has("quant_algo")) {
-    apply(read_modelopt(*of_modelopt, m.type), m);
+    apply(*of_modelopt, read_modelopt(*of_modelopt, m.type), m);
   }
 }
 
