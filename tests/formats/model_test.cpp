@@ -320,6 +320,21 @@ TEST_F(model_file, errors_name_the_field_and_what_to_do) {
               testing::HasSubstr("layer_types: names 1 layers of 2"));
 }
 
+// 2^40 · 2^40 elements of one matrix are more than 2^63 − 1 can count.
+TEST_F(model_file, sizes_that_no_count_holds_are_refused_by_the_largest_field) {
+  EXPECT_EQ(
+      error(R"("model_type": "llama", "hidden_size": 1099511627776, "intermediate_size": 512,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1000)"),
+      "config.json: hidden_size: 1099511627776 makes a model of more than 2^50 parameters, which varve does "
+      "not count; correct it in the file");
+  EXPECT_THAT(error(R"("model_type": "llama", "hidden_size": 4096, "intermediate_size": 1099511627776,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1000)"),
+              testing::StartsWith("config.json: intermediate_size: 1099511627776 makes"));
+  EXPECT_THAT(error(R"("model_type": "llama", "hidden_size": 4096, "intermediate_size": 512,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1099511627776)"),
+              testing::StartsWith("config.json: vocab_size: 1099511627776 makes"));
+}
+
 TEST_F(model_file, what_is_no_config_is_refused) {
   const auto refused = [&](const std::string& bytes) {
     const std::string file = write("config.json", bytes);
