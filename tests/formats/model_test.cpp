@@ -73,6 +73,10 @@ TEST_F(model_file, has_the_parameters_of_a_published_mixture_of_experts) {
       "num_attention_heads": 16, "num_key_value_heads": 16, "q_lora_rank": null, "vocab_size": 102400)");
   EXPECT_EQ(count_parameters(lite).total, 15'706'484'224);  // DeepSeek-V2-Lite: queries projected directly
   EXPECT_EQ(kv_bytes_per_token(lite), 27 * (512 + 64) * 2);
+  EXPECT_EQ(parameters(R"("model_type": "phimoe", "hidden_size": 4096, "intermediate_size": 6400,
+      "num_local_experts": 16, "num_experts_per_tok": 2, "num_hidden_layers": 32, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "vocab_size": 32064, "attention_bias": true, "lm_head_bias": true)"),
+            41'873'153'344);  // Phi-3.5-MoE: LayerNorm, biases of attention and head
   const varve::model oss = read(R"("model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880,
       "num_local_experts": 128, "num_experts_per_tok": 4, "num_hidden_layers": 36,
       "num_attention_heads": 64, "vocab_size": 201088,
