@@ -92,13 +92,15 @@ std::optional<double> share_of(std::string text) {
 /// A whole number from 0 to 100000.
 template <class T, int Most = 100'000>
 std::optional<T> number_of(const std::string& text) {
-  constexpr std::size_t digits = 7;
+  constexpr std::size_t digits = 9;
   if (text.empty() || text.size() > digits || text.find_first_not_of("0123456789") != std::string::npos) {
     return std::nullopt;
   }
   const int value = std::stoi(text);
   return value <= Most ? std::optional{static_cast<T>(value)} : std::nullopt;
 }
+
+constexpr int most_keys = 100'000'000;  ///< of a sequence
 
 template <class T>
 using choices = std::vector<std::pair<const char*, T>>;
@@ -296,7 +298,7 @@ void add_model_options(CLI::App& app, model_arguments& to) {
       ->needs(model);
   add_option(app, "--batch-context", to.options.context, "N",
              "keys that each decoding sequence attends to in passes that do\nnot say it",
-             "no number of keys from 0 to 100000", number_of<std::int64_t>)
+             "no number of keys from 0 to 100000000", number_of<std::int64_t, most_keys>)
       ->needs(model);
 }
 
@@ -424,15 +426,20 @@ void add_options(CLI::App& app, predict_arguments& out) {
   app.add_option("--model", out.model, "config.json as Hugging Face publishes it, or its folder")
       ->type_name("PATH")
       ->required();
-  const auto add_count = [&app](const char* name, auto& to, const std::string& what) {
-    add_option(app, name, to, "N", what, "no number from 1 to 1000000", [](const std::string& text) {
-      const auto value = number_of<std::int64_t, 1'000'000>(text);
-      return value && *value > 0 ? value : std::nullopt;
+  const auto positive = [](std::optional<std::int64_t> value) {
+    return value && *value > 0 ? value : std::nullopt;
+  };
+  const auto add_count = [&](const char* name, auto& to, const std::string& what) {
+    add_option(app, name, to, "N", what, "no number from 1 to 1000000", [positive](const std::string& text) {
+      return positive(number_of<std::int64_t, 1'000'000>(text));
     });
   };
   add_count("--tokens", out.tokens, "new tokens of each sequence; default 1, which is decode");
-  add_count("--context", out.context,
-            "keys that the newest token attends to, itself among them;\ndefault --tokens");
+  add_option(app, "--context", out.context, "N",
+             "keys that the newest token attends to, itself among them;\ndefault --tokens",
+             "no number from 1 to 100000000", [positive](const std::string& text) {
+               return positive(number_of<std::int64_t, most_keys>(text));
+             });
   add_count("--sequences", out.sequences, "in the batch; default 1");
   add_count("--tensor-parallel", out.ranks,
             "ranks that share each layer: one's part, without what they\nsend each other; default 1");

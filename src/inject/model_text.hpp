@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace varve::inject {
@@ -48,9 +49,15 @@ void fields(Archive& a, is<attention_layer> auto& l) {
 
 template <class Archive>
 void fields(Archive& a, is<mlp_layer> auto& l) {
-  auto& [width, gated, bias, weights] = l;
-  a(width, gated, bias);
+  auto& [width, gated, bias, weights, down] = l;
+  bool apart = down.has_value();
+  weight_format back = down.value_or(weight_format{});
+  a(width, gated, bias, apart);
   fields(a, weights);
+  fields(a, back);
+  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(l)>>) {
+    down = apart ? std::optional{back} : std::nullopt;
+  }
 }
 
 template <class Archive>

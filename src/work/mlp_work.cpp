@@ -13,7 +13,7 @@ void add_mlp(operators& to, const model& m, const mlp_layer& mlp, std::int64_t t
   if (!mlp.gated) {
     to.product(block, "fc1", tokens, mlp.width, m.width, mlp.weights, hidden_bias);
     to.activate(block, "act", tokens, mlp.width, false);
-    to.product(block, "fc2", tokens, m.width, mlp.width, mlp.weights, bias);
+    to.product(block, "fc2", tokens, m.width, mlp.width, mlp.down.value_or(mlp.weights), bias);
     return;
   }
   to.product(block, "gate_proj", tokens, mlp.width, m.width, mlp.weights, hidden_bias);
@@ -21,7 +21,7 @@ void add_mlp(operators& to, const model& m, const mlp_layer& mlp, std::int64_t t
   up.declared.activation_bytes = up.written_activations;  // its input was read for the gate
   up.with_previous = true;
   to.activate(block, "act_mul", tokens, mlp.width, true);
-  to.product(block, "down_proj", tokens, m.width, mlp.width, mlp.weights, bias);
+  to.product(block, "down_proj", tokens, m.width, mlp.width, mlp.down.value_or(mlp.weights), bias);
 }
 
 void add_experts(operators& to, const model& m, const expert_layer& e, std::int64_t tokens) {

@@ -121,6 +121,7 @@ model unquantised(model m, dtype type) {
   for (model_layer& layer : m.layers) {
     layer.attention.in = layer.attention.output = layer.mlp.weights = layer.experts.weights =
         layer.experts.shared = type;
+    layer.mlp.down.reset();
   }
   return m;
 }

@@ -50,7 +50,7 @@ void add_mlp(std::vector<tensor>& out, const model& m, const mlp_layer& mlp) {
     out.push_back({part::gate, mlp.width, m.width, mlp.weights});
   }
   out.push_back({part::up, mlp.width, m.width, mlp.weights});
-  out.push_back({part::down, m.width, mlp.width, mlp.weights});
+  out.push_back({part::down, m.width, mlp.width, mlp.down.value_or(mlp.weights)});
   if (mlp.bias) {
     const std::int64_t hidden = sizes::product(mlp.gated ? 2 : 1, mlp.width);
     out.push_back({part::mlp_bias, sizes::sum(hidden, m.width), 1, m.type});

@@ -41,6 +41,17 @@ TEST_F(predict, prints_the_table_of_a_pass_that_nothing_ran) {
                            HasSubstr("layer 1"), HasSubstr("memory")));
 }
 
+// 100,000,000 tokens of 2048 bytes: 204.8 GB.
+TEST_F(predict, takes_contexts_of_a_hundred_million_keys) {
+  const auto of = [&](const char* context) {
+    return run({"predict", "--model", model, "--device", "h200", "--context", context});
+  };
+  EXPECT_THAT(of("10000000").out, HasSubstr("KV cache 20.5 GB for 1 sequence of 10000000 tokens"));
+  EXPECT_THAT(of("100000000").out, HasSubstr("KV cache 204.8 GB for 1 sequence of 100000000 tokens"));
+  EXPECT_EQ(of("100000001").code, 2);
+  EXPECT_THAT(of("0").err, HasSubstr("no number from 1 to 100000000"));
+}
+
 TEST_F(predict, names_what_runs_and_calls_nothing_recorded) {
   const outcome o = run(
       {"predict", "--model", model, "--device", "h200", "--tokens", "64", "--by", "category", "--fold", "0"});

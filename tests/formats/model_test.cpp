@@ -73,6 +73,10 @@ TEST_F(model_file, has_the_parameters_of_a_published_mixture_of_experts) {
       "num_attention_heads": 16, "num_key_value_heads": 16, "q_lora_rank": null, "vocab_size": 102400)");
   EXPECT_EQ(count_parameters(lite).total, 15'706'484'224);  // DeepSeek-V2-Lite: queries projected directly
   EXPECT_EQ(kv_bytes_per_token(lite), 27 * (512 + 64) * 2);
+  EXPECT_EQ(parameters(R"("model_type": "phimoe", "hidden_size": 4096, "intermediate_size": 6400,
+      "num_local_experts": 16, "num_experts_per_tok": 2, "num_hidden_layers": 32, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "vocab_size": 32064, "attention_bias": true, "lm_head_bias": true)"),
+            41'873'153'344);  // Phi-3.5-MoE: LayerNorm, biases of attention and head
   const varve::model oss = read(R"("model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880,
       "num_local_experts": 128, "num_experts_per_tok": 4, "num_hidden_layers": 36,
       "num_attention_heads": 64, "vocab_size": 201088,
@@ -177,6 +181,105 @@ TEST_F(model_file, quantisation_may_stand_in_a_file_beside) {
   EXPECT_EQ(m.quantisation, "modelopt FP8");
 }
 
+TEST_F(model_file, each_matrix_is_stored_as_the_file_says_of_it) {
+  const auto format = [&](const std::string& how) {
+    return read(tiny_llama + R"(, "quantization_config": {)" + how + "}").layers[0];
+  };
+  const varve::weight_format fp8{dtype::fp8, 0, 0, 32};
+  const varve::weight_format int4{dtype::int4, 32, 1, 16};
+  const varve::model_layer back = format(R"("quant_method": "fp8",
+      "modules_to_not_convert": ["model.layers.0.mlp.down_proj", "model.layers.1.self_attn"])");
+  EXPECT_EQ(back.mlp.weights, fp8);
+  EXPECT_EQ(back.mlp.down, varve::weight_format{dtype::bf16});
+  EXPECT_EQ(back.attention.in, fp8);
+  const auto tensors = [&](const std::string& ignore, const std::string& targets) {
+    return format(R"("quant_method": "compressed-tensors", "ignore": [)" + ignore +
+                  R"(], "config_groups": {"g": {"targets": [)" + targets + R"(], "weights": {"num_bits": 4,
+                  "type": "int", "strategy": "group", "group_size": 32}}})");
+  };
+  const varve::model_layer no_mlp =
+      tensors(R"("lm_head", "re:.*mlp\\.(gate|up|gate_up|down)_proj.*")", R"("Linear")");
+  EXPECT_EQ(no_mlp.mlp.weights, dtype::bf16);
+  EXPECT_FALSE(no_mlp.mlp.down);
+  EXPECT_EQ(no_mlp.attention.in, int4);
+  const varve::model_layer mlp = tensors(R"("lm_head")", R"("re:.*mlp.*")");
+  EXPECT_EQ(mlp.mlp.weights, int4);
+  EXPECT_EQ(mlp.attention.in, dtype::bf16);
+  EXPECT_EQ(mlp.attention.output, dtype::bf16);
+  // A regular expression fits from the path's beginning on, whatever follows.
+  EXPECT_EQ(tensors(R"("re:self_attn")", "").attention.in, int4);
+  EXPECT_EQ(tensors(R"("re:.*self_attn")", "").attention.in, dtype::bf16);
+  EXPECT_EQ(tensors(R"("re:.*mlp.gate$")", "").mlp.weights, int4);
+  const varve::model_layer both = format(R"("quant_method": "compressed-tensors", "config_groups": {
+      "a": {"targets": ["re:.*down_proj"], "weights": {"num_bits": 8, "strategy": "channel"}},
+      "b": {"targets": ["Linear"], "weights": {"num_bits": 4, "strategy": "group", "group_size": 32}}})");
+  EXPECT_EQ(both.mlp.weights, int4);
+  EXPECT_EQ(both.mlp.down, (varve::weight_format{dtype::int8, 0, 1, 16}));
+}
+
+TEST_F(model_file, formats_that_no_description_has_are_refused_by_the_field) {
+  const auto refused = [&](const std::string& how) {
+    return error(tiny_llama + R"(, "quantization_config": {)" + how + "}");
+  };
+  for (const char* one : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}) {
+    EXPECT_THAT(refused(R"("quant_method": "fp8", "modules_to_not_convert": ["model.layers.1.)" +
+                        std::string{one} + "\"]"),
+                testing::HasSubstr("quantization_config.modules_to_not_convert: stores some of "
+                                   "self_attn.q_proj, self_attn.k_proj, self_attn.v_proj of layer 1"))
+        << one;
+  }
+  for (const char* one : {"gate_proj", "up_proj"}) {
+    EXPECT_THAT(refused(R"("quant_method": "fp8", "modules_to_not_convert": [")" + std::string{one} + "\"]"),
+                testing::HasSubstr("stores some of mlp.gate_proj, mlp.up_proj of layer 0"))
+        << one;
+  }
+  EXPECT_THAT(refused(R"("quant_method": "gptq", "bits": 4, "lm_head": true)"),
+              testing::HasSubstr("quantization_config.lm_head: a quantised head is not supported"));
+  const auto tensors = [&](const std::string& ignore, const std::string& target) {
+    return refused(R"("quant_method": "compressed-tensors", "ignore": [)" + ignore +
+                   R"(], "config_groups": {"g": {"targets": [)" + target +
+                   R"(], "weights": {"num_bits": 4}}})");
+  };
+  EXPECT_THAT(tensors("", R"("re:.*(mlp|lm_head).*")"),
+              testing::HasSubstr("config_groups: quantises lm_head, which is not supported"));
+  EXPECT_THAT(tensors(R"("re:.*(mlp")", R"("Linear")"),
+              testing::HasSubstr("quantization_config.ignore: a regular expression in it is not"));
+  EXPECT_THAT(tensors(R"("re:)" + std::string(600, 'a') + '"', R"("Linear")"),
+              testing::HasSubstr("longer than 512 bytes"));
+  std::string many;
+  for (int i = 0; i < 300; ++i) {  // 2 layers · 300 · 500 bytes: more than 2^18
+    many += (i > 0 ? ", " : "") + ("\"re:" + std::string(500, 'a') + '"');
+  }
+  EXPECT_THAT(tensors(many, R"("Linear")"), testing::HasSubstr("too many to search for"));
+  EXPECT_THAT(refused(R"("quant_method": "compressed-tensors", "config_groups": {
+      "a": {"targets": ["re:.*mlp.*"], "weights": {"num_bits": 8}, "input_activations": {"num_bits": 8}},
+      "b": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 4}}})"),
+              testing::HasSubstr("quantization_config.config_groups: multiplies activations as one type"));
+}
+
+// 2 layers, 4 heads of 64 for keys and for values: 1,024 elements a token, of a byte each.
+TEST_F(model_file, the_cache_is_stored_as_its_quantisation_says) {
+  const auto bytes = [&](const std::string& how) {
+    return kv_bytes_per_token(read(tiny_llama + R"(, "quantization_config": {)" + how + "}"));
+  };
+  const std::string tensors = R"("quant_method": "compressed-tensors",
+      "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}})";
+  const std::string modelopt = R"("quant_method": "modelopt", "quant_algo": "FP8")";
+  const std::string scheme = R"(, "kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": false})";
+  EXPECT_EQ(bytes(tensors), 2048);
+  EXPECT_EQ(bytes(tensors + R"(, "kv_cache_scheme": null)"), 2048);
+  EXPECT_EQ(bytes(tensors + scheme), 1024);
+  EXPECT_EQ(bytes(modelopt), 2048);
+  EXPECT_EQ(bytes(modelopt + scheme), 1024);
+  EXPECT_EQ(bytes(modelopt + R"(, "kv_cache_quant_algo": "INT8")"), 1024);
+  EXPECT_THAT(error(tiny_llama + R"(, "quantization_config": {)" + tensors +
+                    R"(, "kv_cache_scheme": {"num_bits": 4, "type": "float"}})"),
+              testing::HasSubstr("quantization_config.kv_cache_scheme.num_bits: is not 8"));
+  EXPECT_THAT(
+      error(tiny_llama + R"(, "quantization_config": {)" + modelopt + R"(, "kv_cache_quant_algo": "NVFP4"})"),
+      testing::HasSubstr("quantization_config.kv_cache_quant_algo: is not one of FP8, INT8"));
+}
+
 TEST_F(model_file, a_folder_stands_for_its_config) {
   static_cast<void>(write("config.json", "{" + tiny_llama + R"(, "torch_dtype": "float16"})"));
   const varve::model m = varve::read_model(path(""));
@@ -219,6 +322,21 @@ TEST_F(model_file, errors_name_the_field_and_what_to_do) {
   EXPECT_THAT(error(R"("model_type": "gemma2", "hidden_size": 8, "vocab_size": 5, "num_attention_heads": 4,
       "intermediate_size": 4, "num_hidden_layers": 2, "layer_types": ["full_attention"])"),
               testing::HasSubstr("layer_types: names 1 layers of 2"));
+}
+
+// 2^40 · 2^40 elements of one matrix are more than 2^63 − 1 can count.
+TEST_F(model_file, sizes_that_no_count_holds_are_refused_by_the_largest_field) {
+  EXPECT_EQ(
+      error(R"("model_type": "llama", "hidden_size": 1099511627776, "intermediate_size": 512,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1000)"),
+      "config.json: hidden_size: 1099511627776 makes a model of more than 2^50 parameters, which varve does "
+      "not count; correct it in the file");
+  EXPECT_THAT(error(R"("model_type": "llama", "hidden_size": 4096, "intermediate_size": 1099511627776,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1000)"),
+              testing::StartsWith("config.json: intermediate_size: 1099511627776 makes"));
+  EXPECT_THAT(error(R"("model_type": "llama", "hidden_size": 4096, "intermediate_size": 512,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1099511627776)"),
+              testing::StartsWith("config.json: vocab_size: 1099511627776 makes"));
 }
 
 TEST_F(model_file, what_is_no_config_is_refused) {

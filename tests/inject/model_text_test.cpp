@@ -36,6 +36,7 @@ model some_model() {
   dense.attention.window = 1024;
   dense.attention.in = weight_format{dtype::int4, 128, 1, 16, 4};
   dense.mlp.width = 16;
+  dense.mlp.down = varve::dtype::f16;
   dense.norms = 1;
   dense.post_norms = true;
   model_layer mixture;

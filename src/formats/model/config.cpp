@@ -140,16 +140,22 @@ std::optional<config> config::object(std::string_view field) const {
   return config{path_, *found, place_ + std::string{field} + "."};
 }
 
-std::optional<config> config::first_object() const {
+std::vector<config> config::objects() const {
+  constexpr std::size_t most = 64;
+  std::vector<config> out;
   simdjson::dom::object all;
   if (object_.get(all) == simdjson::SUCCESS) {
     for (const simdjson::dom::key_value_pair field : all) {
-      if (field.value.is_object()) {
-        return config{path_, field.value, place_ + std::string{field.key} + "."};
+      if (!field.value.is_object()) {
+        continue;
       }
+      if (out.size() == most) {
+        fail(field.key, "is one object of more than 64; correct the file");
+      }
+      out.emplace_back(path_, field.value, place_ + std::string{field.key} + ".");
     }
   }
-  return std::nullopt;
+  return out;
 }
 
 }  // namespace model_file

@@ -39,8 +39,8 @@ class config {
   [[nodiscard]] std::vector<std::string_view> texts(std::string_view field) const;
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view field) const;
   [[nodiscard]] std::optional<config> object(std::string_view field) const;
-  /// The first object in an object.
-  [[nodiscard]] std::optional<config> first_object() const;
+  /// The objects in an object, which fails where there are more than 64.
+  [[nodiscard]] std::vector<config> objects() const;
   [[nodiscard]] bool has(std::string_view field) const;
   [[nodiscard]] bool is_null(std::string_view field) const;
 

@@ -52,6 +52,7 @@ void describe_gemma(const config& from, model& m);
 void describe_gemma2(const config& from, model& m);
 void describe_gemma3(const config& from, model& m);
 void describe_phi3(const config& from, model& m);
+void describe_phimoe(const config& from, model& m);
 void describe_gpt_oss(const config& from, model& m);
 
 }  // namespace model_file

@@ -195,6 +195,16 @@ void describe_phi3(const config& from, model& m) {
   set_windows(from, m, window);
 }
 
+void describe_phimoe(const config& from, model& m) {
+  model_layer layer = describe_common(from, m, {0, 8});
+  m.norms = norm_kind::layer;
+  m.head_bias = from.flag("lm_head_bias", false);
+  set_bias(from, layer);
+  layer.experts = experts(from, {"num_local_experts"}, from.need({"intermediate_size"}));
+  layer.attention.window = from.size_or({"sliding_window"}, 0, 0);
+  repeat(from, m, layers(from), layer);
+}
+
 void describe_gpt_oss(const config& from, model& m) {
   model_layer layer = describe_common(from, m, {0, 8, 64});
   set_bias(from, layer, true);

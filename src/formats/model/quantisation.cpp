@@ -29,6 +29,23 @@ std::int64_t group_of(const config& from, std::int64_t otherwise) {
 void exclude(const config& from, std::string_view field, quantisation& how) {
   for (const std::string_view pattern : from.texts(field)) {
     how.excluded.emplace_back(pattern);
+    how.excluded_by = field;
+  }
+}
+
+/// What keys and values are stored as, by ModelOpt's name or as compressed-tensors says it.
+void read_cache(const config& from, quantisation& how) {
+  const std::string advice = "; remove it to count a cache of 16 bits";
+  if (const auto algorithm = from.text({"kv_cache_quant_algo"})) {
+    if (*algorithm != "FP8" && *algorithm != "INT8") {
+      from.fail("kv_cache_quant_algo", "is not one of FP8, INT8" + advice);
+    }
+    how.cache = *algorithm == "FP8" ? dtype::fp8 : dtype::int8;
+  } else if (const auto scheme = from.object("kv_cache_scheme")) {
+    if (scheme->need({"num_bits"}) != 8) {
+      scheme->fail("num_bits", "is not 8, which alone is supported" + advice);
+    }
+    how.cache = scheme->text({"type"}).value_or("int") == "float" ? dtype::fp8 : dtype::int8;
   }
 }
 
@@ -66,35 +83,64 @@ quantisation read_bits_and_bytes(const config& from, dtype type) {
   return out;
 }
 
-quantisation read_compressed_tensors(const config& from, dtype type) {
-  const auto groups = from.object("config_groups");
-  const auto group = groups ? groups->first_object() : std::nullopt;
-  const auto weights = group ? group->object("weights") : std::nullopt;
-  if (!weights) {
-    from.fail("config_groups",
-              "says nothing of weights; take the config.json that the model was published with");
-  }
-  quantisation out;
-  const std::int64_t bits = weights->need({"num_bits"});
-  const bool floating = weights->text({"type"}).value_or("int") == "float";
+weight_format read_weights(const config& weights) {
+  const std::int64_t bits = weights.need({"num_bits"});
+  const bool floating = weights.text({"type"}).value_or("int") == "float";
   const dtype stored = floating && bits == 8   ? dtype::fp8
                        : floating && bits == 4 ? dtype::fp4
-                                               : integer_of(*weights, "num_bits", bits);
-  const std::string_view strategy = weights->text({"strategy"}).value_or("tensor");
-  const std::int64_t group_size = group_of(*weights, 0);
-  out.format = strategy == "tensor"                       ? weight_format{stored, 0, 0, 32}
-               : stored == dtype::fp4                     ? weight_format{stored, group_size, 1, 8}
-               : strategy == "channel" || group_size == 0 ? weight_format{stored, 0, 1, 16}
-                                                          : weight_format{stored, group_size, 1, 16};
-  const std::vector<std::int64_t> block = weights->integers("block_structure");
+                                               : integer_of(weights, "num_bits", bits);
+  const std::string_view strategy = weights.text({"strategy"}).value_or("tensor");
+  const std::int64_t group_size = group_of(weights, 0);
+  weight_format out = strategy == "tensor"                       ? weight_format{stored, 0, 0, 32}
+                      : stored == dtype::fp4                     ? weight_format{stored, group_size, 1, 8}
+                      : strategy == "channel" || group_size == 0 ? weight_format{stored, 0, 1, 16}
+                                                                 : weight_format{stored, group_size, 1, 16};
+  const std::vector<std::int64_t> block = weights.integers("block_structure");
   if (strategy == "block" && block.size() == 2) {
-    out.format = {stored, block[1], block[0], 32};
+    out = {stored, block[1], block[0], 32};
   }
-  if (!floating && !weights->flag("symmetric", true)) {
-    out.format.zero_bits = bits;
+  if (!floating && !weights.flag("symmetric", true)) {
+    out.zero_bits = bits;
   }
-  out.factors = group->has("input_activations") ? stored : type;
+  return out;
+}
+
+/// Modules by name; "Linear" is the class of all.
+std::vector<std::string> read_targets(const config& group) {
+  std::vector<std::string> out;
+  for (const std::string_view target : group.texts("targets")) {
+    if (target == "Linear") {
+      return {};
+    }
+    out.emplace_back(target);
+  }
+  return out;
+}
+
+quantisation read_compressed_tensors(const config& from, dtype type) {
+  constexpr std::string_view field = "config_groups";
+  const auto groups = from.object(field);
+  quantisation out;
+  for (const config& group : groups ? groups->objects() : std::vector<config>{}) {
+    const auto weights = group.object("weights");
+    if (!weights) {
+      continue;  // of activations alone, or of the cache
+    }
+    const weight_format format = read_weights(*weights);
+    const dtype factors = group.has("input_activations") ? format.type : type;
+    if (!out.groups.empty() && factors != out.factors) {
+      from.fail(field,
+                "multiplies activations as one type in one group and as another in another, which is not "
+                "supported; keep one kind of group to count them all so");
+    }
+    out.factors = factors;
+    out.groups.push_back({format, read_targets(group)});
+  }
+  if (out.groups.empty()) {
+    from.fail(field, "says nothing of weights; take the config.json that the model was published with");
+  }
   exclude(from, "ignore", out);
+  read_cache(from, out);
   return out;
 }
 
@@ -132,7 +178,7 @@ quantisation read_modelopt(const config& from, dtype type) {
   }
   out.method = "modelopt ";
   out.method += algorithm;
-  out.cache_fp8 = from.text({"kv_cache_quant_algo"}).value_or("") == "FP8";
+  read_cache(from, out);
   set_excluded(from, out);
   return out;
 }
@@ -143,6 +189,9 @@ quantisation read_quantisation(const config& from, dtype type) {
   quantisation out;
   if (method == "gptq") {
     out = packed(from, from.need({"bits"}), true, type);
+    if (from.flag("lm_head", false)) {
+      from.fail("lm_head", "a quantised head is not supported; set it to false to count the head in 16 bits");
+    }
   } else if (method == "awq") {
     out = packed(from, from.size_or({"bits", "w_bit"}, 4), from.flag("zero_point", true), type);
   } else if (method == "fp8") {

@@ -100,6 +100,26 @@ model describe(const config& root) {
   return out;
 }
 
+/// Totals stop at 2^63 − 1: a model whose FLOPs could get there has a field that is wrong.
+void check_size(const config& from, const model& m) {
+  constexpr std::int64_t most = std::int64_t{1} << 50U;
+  if (count_parameters(m).total <= most) {
+    return;
+  }
+  constexpr std::string_view fields[] = {"hidden_size",       "n_embd",           "vocab_size",
+                                         "intermediate_size", "ffn_dim",          "ffn_hidden_size",
+                                         "n_inner",           "head_dim",         "moe_intermediate_size",
+                                         "num_experts",       "qk_rope_head_dim", "num_attention_heads"};
+  std::string_view worst = "hidden_size";
+  for (const std::string_view field : fields) {
+    worst = from.size_or({field}, 0, 0) > from.size_or({worst}, 0, 0) ? field : worst;
+  }
+  from.fail(worst,
+            std::to_string(from.size_or({worst}, 0, 0)) +
+                " makes a model of more than 2^50 parameters, which varve does not count; correct it in "
+                "the file");
+}
+
 /// hf_quant_config.json beside a config.json, if any.
 std::string modelopt_path(const std::string& path) {
   std::error_code ignored;
@@ -113,7 +133,7 @@ void quantise(const config& root, const config& inner, const std::string& path, 
     said = inner.object("quantization_config");
   }
   if (said) {
-    apply(read_quantisation(*said, m.type), m);
+    apply(*said, read_quantisation(*said, m.type), m);
     return;
   }
   const std::string beside = modelopt_path(path);
@@ -123,7 +143,7 @@ void quantise(const config& root, const config& inner, const std::string& path, 
   const document file{beside};
   const auto of_modelopt = config{beside, file.root()}.object("quantization");
   if (of_modelopt && of_modelopt->has("quant_algo")) {
-    apply(read_modelopt(*of_modelopt, m.type), m);
+    apply(*of_modelopt, read_modelopt(*of_modelopt, m.type), m);
   }
 }
 
@@ -139,6 +159,7 @@ model read_model(const std::string& path) {
   const model_file::config root{file, parsed.root()};
   model out = model_file::describe(root);
   const model_file::config inner = model_file::language_model(root);
+  model_file::check_size(inner, out);
   out = unquantised(std::move(out), model_file::type_of(inner, root));
   model_file::quantise(root, inner, file, out);
   return out;
