@@ -122,12 +122,13 @@ class run_with_model : public run {
     const std::string config = files.write("config.json", R"({"model_type": "llama", "hidden_size": 8,
         "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
         "vocab_size": 32, "tie_word_embeddings": false})");
-    more.insert(more.end(), {"--model", config, "--batch-tokens", "6x2"});
+    more.insert(more.end(), {"--model", config, "--batch-tokens", "6x2", "--batch-context", "3"});
     return more;
   }
   /// Of each token queries, keys and values of 2 · 8 · (8 + 4 + 4) FLOPs, output of 2 · 8 · 8, three matrices
-  /// of 2 · 8 · 16; of 1 + 2 + 3 keys of each prompt 2 · 2 · 2 · 4.
-  static constexpr std::int64_t layer_flops = 6 * (256 + 128 + 768) + 12 * 32;
+  /// of 2 · 8 · 16; of 1 + 2 + 3 keys of each prompt 2 · 2 · 2 · 4. Decode has a token of each, and 3 keys.
+  static constexpr std::int64_t prefill_flops = 6 * (256 + 128 + 768) + 12 * 32;
+  static constexpr std::int64_t decode_flops = 2 * (256 + 128 + 768) + 6 * 32;
   static constexpr std::int64_t head_flops = 2 * 2 * 8 * 32;  // one token of each prompt
 
   static void expect_work(const varve::report& r) {
@@ -135,12 +136,15 @@ class run_with_model : public run {
       for (const int index : {0, 1}) {
         const varve::row* const layer = r.find({"layer", index, phase});
         ASSERT_NE(layer, nullptr);
-        EXPECT_EQ(layer->inclusive.declared.flops, layer_flops) << phase << index;
+        EXPECT_EQ(layer->inclusive.declared.flops, flops_in(phase)) << phase << index;
       }
     }
     for (const varve::phase_row& p : r.phases) {
-      EXPECT_EQ(p.total.declared.flops, 2 * layer_flops + head_flops) << p.phase;
+      EXPECT_EQ(p.total.declared.flops, 2 * flops_in(p.phase) + head_flops) << p.phase;
     }
+  }
+  static std::int64_t flops_in(std::string_view phase) {
+    return phase == "prefill" ? prefill_flops : decode_flops;
   }
 };
 
@@ -160,12 +164,14 @@ TEST_F(run_with_model, tells_the_work_of_what_a_trace_alone_is_left_of) {
   const std::string taller = files.write("taller.json", R"({"model_type": "llama", "hidden_size": 8,
       "intermediate_size": 16, "num_hidden_layers": 5, "num_attention_heads": 2, "num_key_value_heads": 1,
       "vocab_size": 32, "tie_word_embeddings": false})");
-  EXPECT_EQ(run_engine("trace-alone", {"--trace", trace, "--model", taller, "--batch-tokens", "6x2"}).code,
+  EXPECT_EQ(run_engine("trace-alone",
+                       {"--trace", trace, "--model", taller, "--batch-tokens", "6x2", "--batch-context", "3"})
+                .code,
             128 + SIGKILL);
   const varve::report r = report();
   const varve::row* const layer = r.find({"layer", 1, "decode"});
   ASSERT_NE(layer, nullptr);
-  EXPECT_EQ(layer->inclusive.declared.flops, layer_flops);
+  EXPECT_EQ(layer->inclusive.declared.flops, decode_flops);
   EXPECT_EQ(lost(r, "without a label in a pass"), 2U * 3U);  // once, though both have told it
 }
 
@@ -173,7 +179,7 @@ TEST_F(run_with_model, follows_rules_and_says_what_is_missing) {
   EXPECT_EQ(run_engine("passes", asked({"--model-rule", "layer=mlp"})).code, 0);
   const varve::report r = report();
   ASSERT_THAT(r.phases, SizeIs(2));
-  EXPECT_EQ(r.phases[0].total.declared.flops, 2 * layer_flops + head_flops);
+  EXPECT_EQ(r.phases[0].total.declared.flops, 2 * prefill_flops + head_flops);
   const varve::row* const layer = r.find({"layer", 0, "prefill"});
   ASSERT_NE(layer, nullptr);
   EXPECT_EQ(layer->inclusive.declared.flops, 6 * 768);
