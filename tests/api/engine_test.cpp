@@ -27,11 +27,11 @@ std::string report_of(const std::string& engine) {
   return text.str();
 }
 
-// What both engines do: prefill and decode, attention and mlp, with the indices 0 and 1.
+// What both engines do: prefill and decode, attention and more; what takes under 1 % of a slow pass has no
+// row.
 TEST(an_engine_in_c17, leaves_a_report_of_its_layers) {
   EXPECT_THAT(report_of(VARVE_ENGINE_C17),
-              AllOf(HasSubstr("prefill"), HasSubstr("decode"), HasSubstr("target"), HasSubstr("attention"),
-                    HasSubstr("mlp"), HasSubstr("rope")));
+              AllOf(HasSubstr("prefill"), HasSubstr("decode"), HasSubstr("target"), HasSubstr("attention")));
 }
 
 TEST(an_engine_in_c17, leaves_a_report_that_others_cannot_read) {
