@@ -9,35 +9,17 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <new>
+#include <cstdint>
+
+#include "support/replaced_new.hpp"
 
 namespace {
 
 thread_local std::uint64_t allocations = 0;
 
-// Not inlined: compilers warn of free() behind a new that they can see.
-__attribute__((noinline)) void* counted(std::size_t size, std::size_t alignment) {
-  ++allocations;
-  if (void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)) {
-    return memory;
-  }
-  throw std::bad_alloc{};
-}
-__attribute__((noinline)) void release(void* memory) noexcept { std::free(memory); }
-
 }  // namespace
 
-void* operator new(std::size_t size) { return counted(size != 0 ? size : 1, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
-  release(memory);
-}
+void testing_support::before_allocation() { ++allocations; }
 
 namespace {
 

@@ -11,13 +11,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <limits>
 #include <new>
 #include <optional>
 #include <thread>
 
 #include "support/ranges.hpp"
+#include "support/replaced_new.hpp"
 
 namespace {
 
@@ -28,7 +28,9 @@ std::atomic<bool> once{false};           // it alone; else all that follow too
 std::atomic<bool> failed{false};
 thread_local bool spared = false;
 
-__attribute__((noinline)) void* allocate(std::size_t size, std::size_t alignment) {
+}  // namespace
+
+void testing_support::before_allocation() {
   if (!spared && left.load() != plenty && left.fetch_sub(1) <= 0) {
     failed = true;
     if (once) {
@@ -36,24 +38,6 @@ __attribute__((noinline)) void* allocate(std::size_t size, std::size_t alignment
     }
     throw std::bad_alloc{};
   }
-  if (void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)) {
-    return memory;
-  }
-  throw std::bad_alloc{};
-}
-__attribute__((noinline)) void release(void* memory) noexcept { std::free(memory); }
-
-}  // namespace
-
-void* operator new(std::size_t size) { return allocate(size != 0 ? size : 1, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
-  release(memory);
 }
 
 namespace {
