@@ -103,6 +103,7 @@ struct work {
   /// the expected ones, may be too many or too few.
   std::int64_t bytes_below = 0;
   std::int64_t bytes_above = 0;
+  std::int64_t doubled_bytes = 0;  ///< likewise: of weight_bytes, what as many tokens again would add
 
   [[nodiscard]] constexpr std::int64_t bytes() const noexcept {
     return sizes::sum(sizes::sum(weight_bytes, kv_bytes), activation_bytes);
@@ -120,6 +121,7 @@ struct work {
     activation_bytes = sizes::sum(activation_bytes, other.activation_bytes);
     bytes_below = sizes::sum(bytes_below, other.bytes_below);
     bytes_above = sizes::sum(bytes_above, other.bytes_above);
+    doubled_bytes = sizes::sum(doubled_bytes, other.doubled_bytes);
     return *this;
   }
 };
@@ -128,7 +130,7 @@ constexpr work operator+(work a, const work& b) noexcept { return a += b; }
 constexpr bool operator==(const work& a, const work& b) noexcept {
   return a.flops == b.flops && a.weight_bytes == b.weight_bytes && a.kv_bytes == b.kv_bytes &&
          a.activation_bytes == b.activation_bytes && a.pipe == b.pipe && a.bytes_below == b.bytes_below &&
-         a.bytes_above == b.bytes_above;
+         a.bytes_above == b.bytes_above && a.doubled_bytes == b.doubled_bytes;
 }
 constexpr bool operator!=(const work& a, const work& b) noexcept { return !(a == b); }
 

@@ -292,10 +292,9 @@ constexpr work router(std::int64_t tokens, std::int64_t width, std::int64_t expe
   return gemm(tokens, experts, width, type);
 }
 
-/// Bytes that are read of `experts` matrices of `each` bytes: the expected ones as weight_bytes, and how far
-/// fewer (all tokens chose the same) or more (none shared one) bytes may be. Rounded to whole bytes.
-constexpr void read_experts(work& out, std::int64_t experts, std::int64_t chosen, std::int64_t tokens,
-                            std::int64_t each) noexcept {
+/// Bytes that are expected to be read of `experts` matrices of `each` bytes, rounded to whole bytes.
+constexpr std::int64_t expected_bytes(std::int64_t experts, std::int64_t chosen, std::int64_t tokens,
+                                      std::int64_t each) noexcept {
   const double expected = expected_experts(experts, chosen, tokens) * static_cast<double>(each);
   const bool fits = expected < 9.2e18;
   const std::int64_t least = tokens > 0 ? sizes::product(chosen < experts ? chosen : experts, each) : 0;
@@ -303,10 +302,23 @@ constexpr void read_experts(work& out, std::int64_t experts, std::int64_t chosen
   const std::int64_t most = sizes::product(picks < experts ? picks : experts, each);
   std::int64_t read = fits ? static_cast<std::int64_t>(expected) : sizes::most;
   read += fits && expected - static_cast<double>(read) >= 0.5 ? 1 : 0;
-  read = read < least ? least : read > most ? most : read;  // what rounding of doubles may have moved
+  return read < least ? least : read > most ? most : read;  // what rounding of doubles may have moved
+}
+
+/// Bytes that are read of `experts` matrices of `each` bytes: the expected ones as weight_bytes, how far
+/// fewer (all tokens chose the same) or more (none shared one) bytes may be, and what twice the tokens would
+/// add.
+constexpr void read_experts(work& out, std::int64_t experts, std::int64_t chosen, std::int64_t tokens,
+                            std::int64_t each) noexcept {
+  const std::int64_t least = tokens > 0 ? sizes::product(chosen < experts ? chosen : experts, each) : 0;
+  const std::int64_t picks = sizes::product(tokens, chosen);
+  const std::int64_t most = sizes::product(picks < experts ? picks : experts, each);
+  const std::int64_t read = expected_bytes(experts, chosen, tokens, each);
+  const std::int64_t twice = expected_bytes(experts, chosen, sizes::sum(tokens, tokens), each);
   out.weight_bytes = sizes::sum(out.weight_bytes, read);
   out.bytes_below = sizes::sum(out.bytes_below, read - least);
   out.bytes_above = sizes::sum(out.bytes_above, most - read);
+  out.doubled_bytes = sizes::sum(out.doubled_bytes, twice - read);
 }
 
 /// A product with the chosen experts' matrices, n · k each: every token's row takes part `chosen` times.

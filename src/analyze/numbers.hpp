@@ -41,6 +41,7 @@ constexpr void add_to(work& a, const work& b) noexcept {
   add_to(a.activation_bytes, b.activation_bytes);
   add_to(a.bytes_below, b.bytes_below);
   add_to(a.bytes_above, b.bytes_above);
+  add_to(a.doubled_bytes, b.doubled_bytes);
 }
 
 constexpr bool declares_work(const work& w) noexcept { return w != work{}; }

@@ -3,8 +3,10 @@
 #include "analyze/roofs.hpp"
 
 #include "analyze/numbers.hpp"
+#include "analyze/sentence.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace varve {
 inline namespace v0 {
@@ -15,6 +17,14 @@ namespace {
 constexpr double ns_per_second = 1e9;
 
 double amount(std::int64_t n) noexcept { return static_cast<double>(std::max<std::int64_t>(n, 0)); }
+
+std::optional<ceilings> at_clock_of(const analyze_options& options, std::optional<ceilings> c) {
+  if (c && options.clock > 0 && std::isfinite(options.clock) && (c->clock > 0 || c->top_clock > 0)) {
+    c = at_clock(*c, options.clock);
+    c->source += (c->source.empty() ? "at " : "; at ") + rate_of(options.clock, "Hz") + ", as measured";
+  }
+  return c;
+}
 
 }  // namespace
 
@@ -63,7 +73,7 @@ void roof_sums::add(const work& w, const ceilings& device) noexcept {
   times.half_weights += std::max(compute, memory_time(bytes - weights / 2));
   times.quarter_weights += std::max(compute, memory_time(bytes - weights * 3 / 4));
   times.half_kv += std::max(compute, memory_time(bytes - kv / 2));
-  times.double_batch += std::max(2 * compute, memory_time(2 * bytes - weights));
+  times.double_batch += std::max(2 * compute, memory_time(2 * bytes - weights + amount(w.doubled_bytes)));
   by_pipe[static_cast<std::size_t>(pipe)] += compute;
 }
 
@@ -85,16 +95,16 @@ void roof_ledger::add(std::uint32_t row, std::uint32_t device_index, const work&
 
 std::optional<ceilings> ceilings_of(const trace& t, std::uint32_t device, const analyze_options& options) {
   if (options.ceilings) {
-    return options.ceilings;
+    return at_clock_of(options, options.ceilings);
   }
   const auto known =
       std::find_if(t.devices.begin(), t.devices.end(), [&](const device_info& d) { return d.id == device; });
-  return known != t.devices.end() ? find_ceilings(*known) : std::nullopt;
+  return known != t.devices.end() ? at_clock_of(options, find_ceilings(*known)) : std::nullopt;
 }
 
 std::optional<ceilings> common_ceilings(const trace& t, const analyze_options& options) {
   if (options.ceilings) {
-    return options.ceilings;
+    return at_clock_of(options, options.ceilings);
   }
   std::optional<ceilings> common;
   for (const device_info& d : t.devices) {
@@ -104,7 +114,7 @@ std::optional<ceilings> common_ceilings(const trace& t, const analyze_options& o
     }
     common = std::move(one);
   }
-  return common;
+  return at_clock_of(options, std::move(common));
 }
 
 }  // namespace analysis

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace {
 
@@ -136,6 +137,39 @@ TEST(roofs, of_mixtures_have_bounds) {
   EXPECT_DOUBLE_EQ(roof.total_below, 2);  // 8 − 6
   EXPECT_DOUBLE_EQ(roof.memory_above, 2);
   EXPECT_DOUBLE_EQ(roof.total_above, 2);
+}
+
+// 16,000 bytes of experts, of which twice the tokens touch 28,000: 14 ns. Dense weights stay: 8 ns.
+TEST(roofs, of_twice_the_batch_have_the_experts_that_it_touches) {
+  work experts = linear(1000, 16'000);
+  for (const auto& [added, time] : {std::pair{0, 8.0}, {12'000, 14.0}}) {
+    experts.doubled_bytes = added;
+    trace_builder b;
+    const auto pass = b.phase("decode", 0, 1000);
+    const auto moe = b.layer(pass, "moe", 0, 0, 900);
+    b.t.works.push_back({moe, experts});
+    b.launched_kernel(moe, 0, 10, 100, 110);
+    EXPECT_DOUBLE_EQ(row_of(b.analyze(on_gpu).layers, "moe 0", "decode").inclusive.roof.double_batch, time);
+  }
+}
+
+// A card that is sold for 2.5 GHz runs at 2.7: 108 % of 1e6 FLOPs a nanosecond are 100 %. Memory stays.
+TEST(roofs, follow_a_measured_clock) {
+  trace_builder b;
+  const auto pass = b.phase("prefill", 0, 1200);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 1100);
+  b.t.works.push_back({mlp, linear(1'080'000'000, 400'000)});
+  b.launched_kernel(mlp, 0, 10, 100, 1100);
+  varve::analyze_options options = on_gpu;
+  options.ceilings->clock = options.ceilings->top_clock = 2.5e9;
+  EXPECT_THAT(row_of(b.analyze(options).layers, "mlp 0", "prefill").verdict.why, HasSubstr("beats the roof"));
+  options.clock = 2.7e9;
+  const auto r = b.analyze(options);
+  const varve::row& row = row_of(r.layers, "mlp 0", "prefill");
+  EXPECT_EQ(row.verdict.by, bound::compute);
+  EXPECT_DOUBLE_EQ(row.verdict.compute_share, 1);
+  EXPECT_DOUBLE_EQ(row.verdict.memory_share, 0.2);
+  EXPECT_EQ(r.devices[0].ceilings->source, "at 2.7 GHz, as measured");
 }
 
 TEST(roofs, are_nothing_without_ceilings) {

@@ -104,10 +104,10 @@ inline varve::trace chrome_traces::full_trace() {
   t.attributes = {{0, VARVE_DECODE_TOKENS, 16}, {0, VARVE_ACCEPTED_TOKENS, 3}};
   t.sequences = {{0, true, 1, 900}, {0, false, 512, 512}};
   t.models = {{0, t.strings.intern("target")}};
-  t.works = {{1, {1'000, 200, 30, 4, math_pipe::bf16_tensor, 50, 60}, work_source::counters},
+  t.works = {{1, {1'000, 200, 30, 4, math_pipe::bf16_tensor, 50, 60, 70}, work_source::counters},
              {1, {5, 6, 7, 8, math_pipe::mixed}, work_source::shapes},
              {2, {1, 0, 0, 0, math_pipe::int8_dp4a}, work_source::description}};
-  t.path_works = {{0, attention, {7, 6, 5, 4, math_pipe::fp8_tensor, 3, 2}},
+  t.path_works = {{0, attention, {7, 6, 5, 4, math_pipe::fp8_tensor, 3, 2, 1}},
                   {0, unused, {8, 0, 0, 1, math_pipe::unknown}}};
   t.requests = {{3, 0}};
 
@@ -116,7 +116,7 @@ inline varve::trace chrome_traces::full_trace() {
        t.strings.intern("[[16, 64], [64, 8]]"),
        t.strings.intern("[\"float\",\"float\"]"),
        operator_source::operation,
-       {9, 8, 7, 6, math_pipe::tf32_tensor}},
+       {9, 8, 7, 6, math_pipe::tf32_tensor, 5, 4, 3}},
       {t.strings.intern("my step"), none, none, operator_source::annotation, {}},
       {t.strings.intern("Activity Buffer Request"), none, none, operator_source::overhead, {}},
       {t.strings.intern("my step"), none, none, operator_source::device_annotation, {}}};
@@ -138,7 +138,7 @@ inline varve::trace chrome_traces::full_trace() {
   t.graph_nodes = {{4'294'967'301,
                     attention,
                     true,
-                    {11, 22, 33, 44, math_pipe::fp16_tensor_fp16, 5, 6},
+                    {11, 22, 33, 44, math_pipe::fp16_tensor_fp16, 5, 6, 7},
                     label_source::inferred,
                     true},
                    {0, none, false, {}, label_source::captured, false}};

@@ -35,8 +35,8 @@ auto parts(is<varve::wall_partition> auto& x) {
   return std::tie(a, b, c, d, e, f, g);
 }
 auto parts(is<varve::work> auto& x) {
-  auto& [a, b, c, d, e, f, g] = x;
-  return std::tie(a, b, c, d, e, f, g);
+  auto& [a, b, c, d, e, f, g, h] = x;
+  return std::tie(a, b, c, d, e, f, g, h);
 }
 auto parts(is<varve::roof_times> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;

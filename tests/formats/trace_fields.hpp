@@ -43,9 +43,9 @@ class trace_dumper {
     if constexpr (std::is_enum_v<T> || std::is_same_v<T, std::uint8_t>) {
       out_ << static_cast<int>(value) << '|';
     } else if constexpr (std::is_same_v<T, varve::work>) {
-      const auto& [flops, weight_bytes, kv_bytes, activation_bytes, pipe, below, above] = value;
+      const auto& [flops, weight_bytes, kv_bytes, activation_bytes, pipe, below, above, doubled] = value;
       out_ << flops << ',' << weight_bytes << ',' << kv_bytes << ',' << activation_bytes << ','
-           << static_cast<int>(pipe) << ',' << below << ',' << above << '|';
+           << static_cast<int>(pipe) << ',' << below << ',' << above << ',' << doubled << '|';
     } else {
       out_ << value << '|';
     }

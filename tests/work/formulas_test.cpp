@@ -152,6 +152,11 @@ TEST(formulas, weights_of_experts_have_bounds) {
   EXPECT_EQ(one.weight_bytes, 2 * each);
   EXPECT_EQ(one.bytes_below, 0);
   EXPECT_EQ(one.bytes_above, 0);
+  // Of two tokens 8 · (1 − 0.75²) = 3.5 matrices are expected: 1.5 more.
+  EXPECT_EQ(one.doubled_bytes, 3 * each / 2);
+  EXPECT_EQ(varve::expert_gemm(2, 28672, 4096, 8, 2, f16, f16).weight_bytes, 7 * each / 2);
+  EXPECT_EQ(varve::expert_gemm(1, 28672, 4096, 8, 8, f16, f16).doubled_bytes, 0);  // all of them already
+  EXPECT_EQ(varve::gemm(1, 28672, 4096, f16, f16).doubled_bytes, 0);
   EXPECT_EQ(varve::router(16, 2048, 128, dtype::bf16).flops, 8'388'608);
 }
 

@@ -96,6 +96,7 @@ void fields(Archive& a, is<work> auto& w) {
   a("pipe", w.pipe);
   a("bytes_below", w.bytes_below);
   a("bytes_above", w.bytes_above);
+  a("doubled_bytes", w.doubled_bytes);
 }
 
 template <class Archive>

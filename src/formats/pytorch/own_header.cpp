@@ -56,23 +56,23 @@ bool own_reader::start(std::string_view header) {
                 number_of(c[2], no_index), one_of(c[3], own::range_kinds, range_kind::layer));
   });
   losses_.add(lost::deep_annotation, labels_.cut());
-  each_row(member(header, "graph nodes"), 12, [&](const row_cells& c) {
+  each_row(member(header, "graph nodes"), 13, [&](const row_cells& c) {
     graph_node n;
     n.id = number_of<std::uint64_t>(c[0], 0);
     n.label = labels_[number_of(c[1], none)];
     n.source = one_of(c[2], own::label_sources, label_source::captured);
     n.stale = c[3] == "1";
     n.told_by_look = c[4] == "1";
-    n.declared = work_of(c, 5);
+    n.declared = work_of(c, 5, 12);
     trace_.graph_nodes.push_back(n);
   });
-  each_row(member(header, "operator kinds"), 11, [&](const row_cells& c) {
+  each_row(member(header, "operator kinds"), 12, [&](const row_cells& c) {
     operator_kind k;
     k.name = string_of(c[0]);
     k.shapes = string_of(c[1]);
     k.types = string_of(c[2]);
     k.source = one_of(c[3], own::operator_sources, operator_source::operation);
-    k.declared = work_of(c, 4);
+    k.declared = work_of(c, 4, 11);
     trace_.operator_kinds.push_back(k);
   });
   each_row(member(header, "losses"), 3, [&](const row_cells& c) {

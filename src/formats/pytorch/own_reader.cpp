@@ -146,14 +146,14 @@ void own_reader::add_details(std::string_view details, std::uint32_t range) {
       });
     } else if (key == "work") {
       own::each_element(value, [&](std::string_view entry) {
-        cut(entry, 8);
+        cut(entry, 9);
         trace_.works.push_back(
-            {range, work_of(cells, 0), one_of(cells[7], own::work_sources, work_source::engine)});
+            {range, work_of(cells, 0, 8), one_of(cells[7], own::work_sources, work_source::engine)});
       });
     } else if (key == "replayed work") {
       own::each_element(value, [&](std::string_view entry) {
-        cut(entry, 8);
-        trace_.path_works.push_back({range, labels_[number_of(cells[7], none)], work_of(cells, 0)});
+        cut(entry, 9);
+        trace_.path_works.push_back({range, labels_[number_of(cells[7], none)], work_of(cells, 0, 8)});
       });
     } else if (key == "requests") {
       own::each_element(value, [&](std::string_view entry) {
@@ -403,10 +403,17 @@ std::uint32_t own_reader::shape_of(const event& e, std::string_view static_memor
   return trace_.intern_shape(shape);
 }
 
-/// The last three cells came later: files without them say nothing of them.
-work own_reader::work_of(const std::vector<std::string_view>& cells, std::size_t from) {
+/// From the pipe on cells came later: files without them say nothing of them. The last one stands apart.
+work own_reader::work_of(const std::vector<std::string_view>& cells, std::size_t from, std::size_t last) {
   const auto n = [&](std::size_t i) { return number_of<std::int64_t>(cells[from + i], 0); };
-  return {n(0), n(1), n(2), n(3), one_of(cells[from + 4], own::pipes, math_pipe::unknown), n(5), n(6)};
+  return {n(0),
+          n(1),
+          n(2),
+          n(3),
+          one_of(cells[from + 4], own::pipes, math_pipe::unknown),
+          n(5),
+          n(6),
+          number_of<std::int64_t>(cells[last], 0)};
 }
 
 std::uint32_t own_reader::reference(std::string_view token, const numbering& records) {

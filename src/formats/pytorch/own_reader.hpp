@@ -76,7 +76,7 @@ class own_reader {
   [[nodiscard]] std::string text_of(std::string_view token);
   [[nodiscard]] std::uint32_t string_of(std::string_view token);
   [[nodiscard]] std::uint32_t shape_of(const event& e, std::string_view static_memory);
-  [[nodiscard]] work work_of(const std::vector<std::string_view>& cells, std::size_t from);
+  [[nodiscard]] work work_of(const std::vector<std::string_view>& cells, std::size_t from, std::size_t last);
   /// A whole number; `otherwise` where there is none, counted unless the token is empty or null.
   template <class Number>
   [[nodiscard]] Number number_of(std::string_view token, Number otherwise);

@@ -212,7 +212,8 @@ void event_writer::write_ranges() {
         entry();
         out_.raw("[");
         write_work(out_, one.declared);
-        out_.next().raw(quoted(own::name_of(one.source, own::work_sources))).raw("]");
+        out_.next().raw(quoted(own::name_of(one.source, own::work_sources)));
+        out_.next().number(one.declared.doubled_bytes).raw("]");
       });
     });
     list("replayed work", [&](const auto& entry) {
@@ -221,7 +222,8 @@ void event_writer::write_ranges() {
         out_.raw("[");
         write_work(out_, one.declared);
         const std::uint32_t path = w_.label_of[one.label];
-        path < w_.labels.size() ? out_.next().number(path).raw("]") : out_.next().raw("null]");
+        path < w_.labels.size() ? out_.next().number(path) : out_.next().raw("null");
+        out_.next().number(one.declared.doubled_bytes).raw("]");
       });
     });
     list("requests", [&](const auto& entry) {

@@ -102,6 +102,7 @@ void write_tables(json_writer& out, written& w) {
     out.next().raw(quoted(own::name_of(n.source, own::label_sources)));
     out.next().number(n.stale ? 1 : 0).next().number(n.told_by_look ? 1 : 0);
     write_work(out, n.declared);
+    out.next().number(n.declared.doubled_bytes);
   });
   write_table(out, "operator kinds", t.operator_kinds, [&](const operator_kind& k) {
     for (const std::uint32_t string : {k.name, k.shapes, k.types}) {
@@ -109,6 +110,7 @@ void write_tables(json_writer& out, written& w) {
     }
     out.next().raw(quoted(own::name_of(k.source, own::operator_sources)));
     write_work(out, k.declared);
+    out.next().number(k.declared.doubled_bytes);
   });
   std::vector<loss> losses = t.losses;
   if (w.label_of.cut() > 0) {
