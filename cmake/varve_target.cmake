@@ -26,7 +26,8 @@ function(varve_target target)
   if(VARVE_SANITIZE)
     # CUPTI's functions and our callbacks are called through declarations of our own: alike, not the same types.
     target_compile_options(${target} PRIVATE -fsanitize=${VARVE_SANITIZE} -fno-omit-frame-pointer
-                           -fno-sanitize-recover=all $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
+                           -fno-sanitize-recover=all
+                           "$<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function;-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizer_ignorelist.txt>")
     target_link_options(${target} PRIVATE -fsanitize=${VARVE_SANITIZE})
     # C programs need the C++ half of clang's runtime too, for the library that they link.
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
