@@ -145,7 +145,8 @@ struct pass_sequence {
   bool decode = true;
 };
 
-struct pass_options {
+/// How work_of_pass() counts.
+struct work_options {
   /// Tokens for which logits are made; negative: all of decoding sequences and one of each other.
   std::int64_t logits = -1;
   bool all_logits = false;
@@ -175,7 +176,7 @@ struct operator_work {
 /// without tokens, or with fewer keys than tokens, are left out.
 [[nodiscard]] VARVE_API std::vector<operator_work> work_of_pass(const model& m,
                                                                 const std::vector<pass_sequence>& sequences,
-                                                                const pass_options& options = {});
+                                                                const work_options& options = {});
 
 /// A pass that nothing ran: a trace in which each operator takes what the device's ceilings allow at best,
 /// one after the other, and launching takes no time. analyze() with the same ceilings gives the table of it.
@@ -183,7 +184,7 @@ struct operator_work {
 /// collector says. Throws std::invalid_argument, which names what the ceilings lack, where there is none, or
 /// no bandwidth.
 [[nodiscard]] VARVE_API trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences,
-                                         const ceilings& device, const pass_options& options = {});
+                                         const ceilings& device, const work_options& options = {});
 
 /// What the label of a range stands for in a model.
 struct label_rule {
@@ -209,7 +210,7 @@ struct describe_options {
   std::vector<pass_sequence> batch;
   /// Keys that each decoding sequence attends to in passes that do not say it; 0: these are not described.
   std::int64_t context = 0;
-  pass_options pass;
+  work_options pass;
 };
 
 /// Throws std::invalid_argument, which says what is wrong with it, for a rule that can't fit anything.

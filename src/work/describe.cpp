@@ -209,7 +209,7 @@ const std::vector<operator_work>& describer::work_of(const pass_batch& batch) {
   if (works_.size() == most) {
     works_.clear();
   }
-  pass_options options = options_.pass;
+  work_options options = options_.pass;
   options.logits = batch.logits >= 0 ? batch.logits : options.logits;
   return works_
       .emplace(std::move(key), split_projections(model_, work_of_pass(model_, batch.sequences, options)))

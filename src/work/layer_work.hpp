@@ -26,7 +26,7 @@ struct attended {
 /// The sequences of a pass.
 class batch {
  public:
-  batch(const std::vector<pass_sequence>& sequences, const pass_options& options);
+  batch(const std::vector<pass_sequence>& sequences, const work_options& options);
 
   [[nodiscard]] std::int64_t tokens() const noexcept { return tokens_; }
   [[nodiscard]] std::int64_t logits() const noexcept { return logits_; }

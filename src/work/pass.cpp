@@ -10,9 +10,9 @@ inline namespace v0 {
 
 namespace model_work {
 
-batch::batch(const std::vector<pass_sequence>& sequences, const pass_options& options)
+batch::batch(const std::vector<pass_sequence>& sequences, const work_options& options)
     : full_square_{options.full_square} {
-  using form = pass_options::latent_form;
+  using form = work_options::latent_form;
   for (const pass_sequence& s : sequences) {
     if (s.tokens <= 0 || s.context < s.tokens) {
       continue;
@@ -112,7 +112,7 @@ void add_head(operators& to, const model& m, const batch& b) {
 }  // namespace model_work
 
 std::vector<operator_work> work_of_pass(const model& m, const std::vector<pass_sequence>& sequences,
-                                        const pass_options& options) {
+                                        const work_options& options) {
   std::vector<operator_work> out;
   const model_work::batch b{sequences, options};
   if (b.tokens() == 0) {

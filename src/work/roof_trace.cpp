@@ -153,7 +153,7 @@ class writer {
 }  // namespace
 
 trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences, const ceilings& device,
-                 const pass_options& options) {
+                 const work_options& options) {
   const bool decode =
       std::all_of(sequences.begin(), sequences.end(), [](const pass_sequence& s) { return s.decode; });
   writer out{device, decode};

@@ -132,7 +132,7 @@ double sum_of_operators(const std::vector<varve::operator_work>& pass, const gpu
 
 struct scenario {
   std::vector<varve::pass_sequence> sequences;
-  varve::pass_options options;
+  varve::work_options options;
 };
 
 /// "decode_b16_c1024", "prefill_b1_s2048_logits_all".
@@ -147,7 +147,7 @@ scenario scenario_of(const std::string& name) {
   out.options.all_logits = name.find("logits_all") != std::string::npos;
   out.options.full_square = name.find("full_square") != std::string::npos;
   if (name.find("mla_expanded") != std::string::npos) {
-    out.options.latent = varve::pass_options::latent_form::expanded;
+    out.options.latent = varve::work_options::latent_form::expanded;
   }
   return out;
 }

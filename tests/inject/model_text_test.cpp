@@ -52,7 +52,7 @@ describe_options some_options() {
   o.model_name = "target";
   o.batch = {{3, 9, false}, {1, 9, true}};
   o.context = 77;
-  o.pass = {5, true, true, pass_options::latent_form::expanded};
+  o.pass = {5, true, true, work_options::latent_form::expanded};
   return o;
 }
 
@@ -78,7 +78,7 @@ TEST(model_text, hands_over_all_of_a_model_and_how_to_describe_by_it) {
   ASSERT_EQ(got->how.batch.size(), 2U);
   EXPECT_TRUE(got->how.batch[1].decode);
   EXPECT_EQ(got->how.context, 77);
-  EXPECT_EQ(got->how.pass.latent, pass_options::latent_form::expanded);
+  EXPECT_EQ(got->how.pass.latent, work_options::latent_form::expanded);
   EXPECT_EQ(count_parameters(got->of).total, count_parameters(some_model()).total);
 }
 

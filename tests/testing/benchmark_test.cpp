@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// Counters of Google Benchmark from hand-made reports, and benchmarks that really run.
+// Counters of Google Benchmark from hand-made reports, and benchmarks that really run. All public headers are
+// included here, which shows that they go together.
 #include <varve/benchmark.hpp>
+#include <varve/budget.hpp>
 #include <varve/collector.hpp>
+#include <varve/compare.hpp>
+#include <varve/device.hpp>
+#include <varve/io.hpp>
+#include <varve/model.hpp>
+#include <varve/testing.hpp>
 #include <varve/trace_builder.hpp>
 #include <varve/varve.hpp>
 

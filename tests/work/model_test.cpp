@@ -121,7 +121,7 @@ TEST(model, a_prompt_attends_causally_and_needs_one_row_of_logits) {
   EXPECT_EQ(find(pass, "attn_score").declared.kv_bytes, 6 * 4 * 2);
   EXPECT_EQ(find(pass, "lm_head").declared.flops, 2 * 32 * 8);
 
-  varve::pass_options options;
+  varve::work_options options;
   options.full_square = true;
   options.all_logits = true;
   const auto other = work_of_pass(small(), {{6, 6, false}}, options);
