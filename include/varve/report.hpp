@@ -141,7 +141,7 @@ struct gauge_row {
   gauge_kind what = gauge_kind::sm_clock;
   /// Of clock_limits, which of them: "power cap". A row each; the numbers are shares of the time.
   std::string limit;
-  std::int64_t samples = 0;  ///< readings that it rests on
+  std::int64_t samples = 0;  ///< readings meanwhile
   double mean = 0;           ///< over time; of what grows: a pass
   double min = 0;            ///< of what grows: in one pass
   double max = 0;
