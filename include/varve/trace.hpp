@@ -357,14 +357,21 @@ struct gauge_sample {
   gauge_kind what = gauge_kind::sm_clock;
 };
 
-/// What a device counted while a range was open, in a run that was made to count; −1: not counted.
-struct range_counts {
+enum class count_kind : std::uint8_t {
+  dram_read,     ///< bytes
+  dram_written,  ///< bytes
+  operations     ///< a fused multiplication and addition counts two
+};
+inline constexpr std::size_t count_kinds = 3;
+
+/// What a device counted while a range was open, in a run that was made to count.
+struct range_count {
   std::uint32_t range = none;
   std::uint32_t device = 0;
-  std::int64_t dram_read = -1;     ///< bytes
-  std::int64_t dram_written = -1;  ///< bytes
-  std::int64_t tensor_ops = -1;    ///< of tensor cores, multiplications and additions apart
-  std::int64_t core_flops = -1;    ///< of other cores, a fused multiplication and addition counting two
+  std::int64_t value = 0;
+  count_kind what = count_kind::dram_read;
+  math_pipe pipe = math_pipe::unknown;  ///< of operations: where they ran
+  std::uint8_t part = 0;  ///< different parts of one count add up: no pass can count them together
 };
 
 /// Something that was dropped, unmatched or repaired, and how often. Nothing is lost silently.
@@ -446,7 +453,7 @@ struct VARVE_API trace {
   std::vector<collective> collectives;  ///< at most one an activity
   elsewhere_counts elsewhere;
   std::vector<gauge_sample> gauges;  ///< by time
-  std::vector<range_counts> counts;  ///< several of one range tell different things
+  std::vector<range_count> counts;
 
   std::vector<thread_info> threads;
   std::vector<stream_info> streams;

@@ -32,8 +32,8 @@ class trace_dumper {
     for (const auto& [at, value, device, what] : t_.gauges) {
       line("gauge", at, value, device, what);
     }
-    for (const auto& [range, device, dram_read, dram_written, tensor_ops, core_flops] : t_.counts) {
-      line("counts", range, device, dram_read, dram_written, tensor_ops, core_flops);
+    for (const auto& [range, device, value, what, pipe, part] : t_.counts) {
+      line("count", range, device, value, what, pipe, part);
     }
     ranges();
     calls();

@@ -163,8 +163,9 @@ void own_reader::read_rows(std::string_view header) {
   });
   each_row(member(header, "counts"), 6, [&](const row_cells& c) {
     trace_.counts.push_back({number_of(c[0], none), number_of<std::uint32_t>(c[1], 0),
-                             number_of<std::int64_t>(c[2], -1), number_of<std::int64_t>(c[3], -1),
-                             number_of<std::int64_t>(c[4], -1), number_of<std::int64_t>(c[5], -1)});
+                             number_of<std::int64_t>(c[5], 0),
+                             one_of(c[2], own::count_names, count_kind::dram_read),
+                             one_of(c[3], own::pipes, math_pipe::unknown), number_of<std::uint8_t>(c[4], 0)});
   });
   each_row(member(header, "devices"), 9, [&](const row_cells& c) {
     losses_.add(lost::invalid_device, trace_.devices.size() < most_devices ? 0 : 1);

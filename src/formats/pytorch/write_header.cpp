@@ -92,10 +92,10 @@ void write_tables(json_writer& out, written& w) {
     g.device == none ? out.next().raw("null") : out.next().number(g.device);
     out.next().number(g.value);
   });
-  write_table(out, "counts", t.counts, [&](const range_counts& c) {
+  write_table(out, "counts", t.counts, [&](const range_count& c) {
     write_reference(out, c.range, t.ranges.size());
-    out.next().number(c.device).next().number(c.dram_read).next().number(c.dram_written);
-    out.next().number(c.tensor_ops).next().number(c.core_flops);
+    out.next().number(c.device).next().raw(quoted(own::name_of(c.what, own::count_names)));
+    out.next().raw(quoted(own::name_of(c.pipe, own::pipes))).next().number(c.part).next().number(c.value);
   });
   std::vector<std::uint32_t> labels(w.labels.size());
   std::iota(labels.begin(), labels.end(), 0U);
