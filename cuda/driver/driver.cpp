@@ -53,6 +53,7 @@ const driver* find_driver(bool load) noexcept {
   find(library, "cuDeviceGetName", d.device_get_name);
   find(library, "cuDeviceGetAttribute", d.device_get_attribute);
   find(library, "cuDeviceTotalMem_v2", d.device_total_memory);
+  find(library, "cuDeviceGetPCIBusId", d.device_get_pci_bus_id);
   find(library, "cuCtxPushCurrent_v2", d.context_push);
   find(library, "cuCtxPopCurrent_v2", d.context_pop);
   find(library, "cuCtxSynchronize", d.context_synchronize);

@@ -38,6 +38,7 @@ struct driver {
   int (*device_get_name)(char* name, int size, int device);
   int (*device_get_attribute)(int* value, int attribute, int device);
   int (*device_total_memory)(std::size_t* bytes, int device);
+  int (*device_get_pci_bus_id)(char* id, int size, int device);  ///< "0000:3b:00.0"
   int (*context_push)(context c);
   int (*context_pop)(context* c);
   int (*context_synchronize)();

@@ -135,6 +135,33 @@ struct measures {
   std::int64_t peak_bytes = 0;
 };
 
+/// What a gauge showed while the passes of a kind were open, or in a whole trace. A reading holds until the
+/// next. docs/gauges.md has the rules.
+struct gauge_row {
+  gauge_kind what = gauge_kind::sm_clock;
+  /// Of clock_limits, which of them: "power cap". A row each; the numbers are shares of the time.
+  std::string limit;
+  std::int64_t samples = 0;  ///< readings meanwhile
+  double mean = 0;           ///< over time; of what grows: a pass
+  double min = 0;            ///< of what grows: in one pass
+  double max = 0;
+  double total = 0;  ///< of what grows: in all passes
+  /// Of the passes that phase_row::samples has, in the same order: the mean over each, or by how much it
+  /// grew.
+  std::vector<double> per_pass;
+};
+
+/// What devices counted in the calls of a row, in a run that was made to count. Means of a call; −1: unknown.
+struct counted_work {
+  std::int64_t calls = 0;  ///< that were counted
+  double dram_read = -1;   ///< bytes
+  double dram_written = -1;
+  double tensor_ops = -1;
+  double core_flops = -1;
+  double intensity = 0;  ///< operational: operations ÷ bytes of DRAM; 0 when unknown
+  std::string why;       ///< one sentence on what differs from the declared work; empty where none is
+};
+
 /// One row of a view. Its key is (path, phase, model, device[, batch]).
 struct row {
   std::string path;   ///< "layer 3 / attention" below the pass; a kernel's or category's name
@@ -161,6 +188,7 @@ struct row {
   std::int64_t shapes = 0;  ///< kernels only: how many different ones
   std::optional<occupancy> occupied;  ///< kernels only: by `shape`
   varve::verdict verdict;
+  std::optional<counted_work> counted;  ///< layers only
 };
 
 /// What single passes took, for statistics over passes: of all in order of time, or of every `stride`-th
@@ -197,6 +225,8 @@ struct phase_row {
   distribution launch_latency;
   distribution queue_delay;
   varve::verdict verdict;
+  std::vector<gauge_row> gauges;        ///< of the device, then of the process
+  std::optional<counted_work> counted;  ///< of whole passes
 
   [[nodiscard]] std::int64_t tokens() const noexcept { return prefill_tokens + decode_tokens; }
   /// wall ÷ busy; 0 when nothing ran.
@@ -239,7 +269,8 @@ struct device_row {
     time_ns kernel_time = 0;
     time_ns kernel_union = 0;
   };
-  std::vector<stream> streams;  ///< that ran anything
+  std::vector<stream> streams;    ///< that ran anything
+  std::vector<gauge_row> gauges;  ///< of the device, from first to last reading
 };
 
 /// A request and the passes that served it. Times in nanoseconds, −1 where unknown.
@@ -337,7 +368,11 @@ struct finding {
     memory_jump,
     warming_up,
     overhead,
-    work_difference
+    work_difference,
+    clocks_dropped,
+    page_faults,
+    context_switches,
+    counted_difference
   };
   kind what = kind::slowest;
   std::uint32_t phase = none;  ///< in report::phases
@@ -425,6 +460,11 @@ struct analyze_options {
 
 /// The report of a trace. Deterministic; throws only std::bad_alloc.
 [[nodiscard]] VARVE_API report analyze(const trace& t, const analyze_options& options = {});
+
+/// Puts what `counted` counted beside the rows of `r`, by path, phase, model and device, and by batch where
+/// both have it; and findings of what differs from the declared work. For a report of a session that counted
+/// (session_options::counters) and one of a session that timed. analyze() does it for a trace that has both.
+VARVE_API void add_counted(report& r, const report& counted);
 
 /// What analyze() puts into report::findings and report::predictions.
 [[nodiscard]] VARVE_API std::vector<finding> findings_of(const report& r);

@@ -42,6 +42,38 @@ struct gpu_options {
   bool whole_graphs = false;
 };
 
+/// What a session reads at intervals, on a thread of its own. A period of 0 turns its readings off; with both
+/// off there is no thread.
+struct gauge_options {
+  /// Page faults and context switches of the process.
+  time_ns host_period = 10'000'000;
+  /// Clocks and what limits them, temperature, power and memory of the GPUs that the process uses, by the
+  /// driver's libnvidia-ml. Only where gpu_options::enabled.
+  time_ns gpu_period = 50'000'000;
+  /// Path of libnvidia-ml; empty: what the loader finds.
+  std::string nvml_library{};
+  /// Cap on the memory of readings, in bytes. When it is full every other one is dropped, and counted, and
+  /// the periods double.
+  std::size_t memory = std::size_t{4} << 20U;
+};
+
+/// Turns the session into one that counts what GPUs do in layers, in place of timing them: bytes read from
+/// and written to their memory, and operations. Times of such a run say nothing; add_counted() puts its
+/// counts beside the times of another. Needs a libcupti of CUDA 12.6 or later and the permission to count.
+/// docs/counters.md has the rules.
+struct counter_options {
+  bool enabled = false;
+  /// Which ranges are counted: 0 whole passes, 1 the outermost ranges in them, 2 those inside of these, …
+  /// Ranges deeper count for the one around them; what is in no range of this depth is not counted.
+  std::uint32_t depth = 1;
+  /// If any: in place of `depth`, the outermost ranges with one of these names.
+  std::vector<std::string> labels{};
+  /// Operations too. Where one pass cannot count all, passes take turns.
+  bool operations = true;
+  /// Ranges that are counted before the GPU is waited for and its counts are read, at a pass's end at most.
+  std::size_t ranges = 1024;
+};
+
 struct session_options {
   /// Cap on the memory of undrained marker events, all threads together, in bytes; rounded up to 64 KiB.
   /// When it is full, whole ranges are dropped and counted.
@@ -49,6 +81,8 @@ struct session_options {
   /// Cap on the memory of the records that are kept, in bytes; what comes later is counted, not kept.
   std::size_t trace_memory = std::size_t{1} << 30U;
   gpu_options gpu{};
+  gauge_options gauges{};
+  counter_options counters{};
   /// Called for what is worth a line in a log, from any thread, never from a marker. None: silence.
   /// What it throws is ignored.
   std::function<void(log_level, std::string_view)> log;

@@ -318,6 +318,62 @@ struct memory_event {
   bool on_device = false;
 };
 
+/// What is read at intervals. The last four are the process's since it began, and grow.
+enum class gauge_kind : std::uint8_t {
+  sm_clock,            ///< of the multiprocessors, Hz
+  memory_clock,        ///< Hz
+  clock_limits,        ///< what holds the clocks down: a bit, 1 << clock_limit, each
+  temperature,         ///< °C
+  power,               ///< milliwatts
+  memory_used,         ///< bytes of the device, whoever uses them
+  minor_faults,        ///< page faults that needed no reading
+  major_faults,        ///< those that did
+  voluntary_switches,  ///< a thread waited for something
+  involuntary_switches
+};
+inline constexpr std::size_t gauge_kinds = 10;
+
+[[nodiscard]] constexpr bool grows(gauge_kind what) noexcept { return what >= gauge_kind::minor_faults; }
+
+/// Why a device's clocks are lower than they could be, as its driver says.
+enum class clock_limit : std::uint8_t {
+  idle,
+  application_clocks,
+  power_cap,
+  hardware_slowdown,
+  sync_boost,
+  thermal,
+  hardware_thermal,
+  power_brake,
+  display
+};
+inline constexpr std::size_t clock_limits = 9;
+
+/// One reading of one gauge.
+struct gauge_sample {
+  time_ns at = 0;
+  std::int64_t value = 0;
+  std::uint32_t device = none;  ///< none: of the process
+  gauge_kind what = gauge_kind::sm_clock;
+};
+
+enum class count_kind : std::uint8_t {
+  dram_read,     ///< bytes
+  dram_written,  ///< bytes
+  operations     ///< a fused multiplication and addition counts two
+};
+inline constexpr std::size_t count_kinds = 3;
+
+/// What a device counted while a range was open, in a run that was made to count.
+struct range_count {
+  std::uint32_t range = none;
+  std::uint32_t device = 0;
+  std::int64_t value = 0;
+  count_kind what = count_kind::dram_read;
+  math_pipe pipe = math_pipe::unknown;  ///< of operations: where they ran
+  std::uint8_t part = 0;  ///< different parts of one count add up: no pass can count them together
+};
+
 /// Something that was dropped, unmatched or repaired, and how often. Nothing is lost silently.
 struct loss {
   std::string what;   ///< "marker ranges dropped: buffer full"
@@ -396,6 +452,8 @@ struct VARVE_API trace {
 
   std::vector<collective> collectives;  ///< at most one an activity
   elsewhere_counts elsewhere;
+  std::vector<gauge_sample> gauges;  ///< by time
+  std::vector<range_count> counts;
 
   std::vector<thread_info> threads;
   std::vector<stream_info> streams;

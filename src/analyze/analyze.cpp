@@ -7,6 +7,7 @@
 #include "analyze/calls.hpp"
 #include "analyze/collectives.hpp"
 #include "analyze/event_spans.hpp"
+#include "analyze/gauges.hpp"
 #include "analyze/host.hpp"
 #include "analyze/known_work.hpp"
 #include "analyze/memory_use.hpp"
@@ -160,6 +161,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   add_differences(from, order, out);
   add_devices(from, out);
   add_requests(from, out);
+  add_gauges(from, out);
   std::vector<finding> found = findings_of(out);
   out.findings.insert(out.findings.begin(), std::make_move_iterator(found.begin()),
                       std::make_move_iterator(found.end()));

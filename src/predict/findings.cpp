@@ -6,6 +6,7 @@
 #include "predict/ncu.hpp"
 #include "predict/peers.hpp"
 #include "predict/robust.hpp"
+#include "predict/slow_passes.hpp"
 #include "predict/warm_up.hpp"
 
 #include "formats/table/units.hpp"
@@ -59,6 +60,7 @@ class finder {
   std::vector<finding> find() {
     overheads();
     predict::find_warm_ups(r_, found_);
+    predict::find_causes_of_slow_passes(r_, found_);
     slowest();
     slowest_kernels();
     if (predicted_) {  // nothing ran: what differs among peers is rounding

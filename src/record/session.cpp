@@ -6,6 +6,7 @@
 
 #include "record/copies.hpp"
 #include "record/device_source.hpp"
+#include "record/gauges.hpp"
 #include "record/host.hpp"
 #include "record/recording.hpp"
 #include "record/span_source.hpp"
@@ -35,6 +36,7 @@ struct session::impl {
   bool spans = false;                  // of passes are measured where there are no records of GPUs
   pid_t owner = 0;                     // the process that started it
   std::vector<collector_status> last;  // as they were at the stop
+  record::gauge_sampler gauges;
 
   void start(int headers) noexcept;
   void begin_recording(int headers);
@@ -107,6 +109,7 @@ void session::impl::begin_recording(int headers) {
   for (const auto& c : options.collectors) {
     c->start();
   }
+  gauges.start(options.gauges, options.gpu.enabled);
   record::open_window();
   say(log_level::info, "session started");
 }
@@ -130,6 +133,11 @@ std::vector<collector_status> session::impl::collectors() const {
     out.push_back(record::built_in_source().status());
     if (tells_of_spans() && record::built_in_spans().concerned()) {
       out.push_back(record::built_in_spans().status());
+    }
+  }
+  if (owner == ::getpid()) {
+    for (collector_status& one : gauges.status()) {
+      out.push_back(std::move(one));
     }
   }
   if ((varve_load_state_() & VARVE_STATE_NVTX) != 0) {
@@ -185,6 +193,10 @@ void session::impl::describe(trace& t, std::size_t records) const {
       t.devices.push_back(std::move(device));
     }
   }
+  gauges.add_to(t, record::session_clock());
+  for (const loss& l : gauges.losses()) {
+    t.lose(l.what, l.where, l.count);
+  }
 }
 
 trace session::impl::stop(bool keep) {
@@ -204,6 +216,7 @@ trace session::impl::stop(bool keep) {
       return out;
     }
     record::close_window();
+    gauges.stop();
     record::built_in_source().stop();
     record::built_in_spans().stop();
     for (const auto& c : options.collectors) {
@@ -291,6 +304,9 @@ session_status session::status() const {
           out.losses.push_back(std::move(l));
         }
       }
+    }
+    for (loss& l : impl_->gauges.losses()) {
+      out.losses.push_back(std::move(l));
     }
     if (impl_->null_collectors != 0) {
       out.losses.push_back({null_collector, "session", impl_->null_collectors});

@@ -157,6 +157,11 @@ inline varve::trace chrome_traces::full_trace() {
   t.range_of_activity = {none, 2, none, none, 0};
   t.event_spans = {{1'000'012'000, 1'000'019'000, 0, 1}, {1, 2, none, narrow_none}};
   t.collectives = {{0, t.strings.intern("allreduce"), 1'024, -1, 8}};
+  t.gauges = {{1'000'003'000, 1'980'000'000, 0, gauge_kind::sm_clock},
+              {1'000'003'000, 4, 1, gauge_kind::clock_limits},
+              {1'000'013'000, -77, none, gauge_kind::involuntary_switches}};
+  t.counts = {{1, 0, 4'096, count_kind::dram_written, math_pipe::unknown, 0},
+              {none, 1, 65'536, count_kind::operations, math_pipe::fp8_tensor, 2}};
   return t;
 }
 

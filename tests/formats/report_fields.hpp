@@ -71,17 +71,25 @@ auto parts(is<varve::launch_shape> auto& x) {
   auto& [a, b, c, d, e] = x;
   return std::tie(a[0], a[1], a[2], b[0], b[1], b[2], c, d, e);
 }
+auto parts(is<varve::gauge_row> auto& x) {
+  auto& [a, b, c, d, e, f, g, h] = x;
+  return std::tie(a, b, c, d, e, f, g, h);
+}
+auto parts(is<varve::counted_work> auto& x) {
+  auto& [a, b, c, d, e, f, g] = x;
+  return std::tie(a, b, c, d, e, f, g);
+}
 auto parts(is<varve::row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
 }
 auto parts(is<varve::pass_samples> auto& x) {
   auto& [a, b, c, d] = x;
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::phase_row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
 }
 auto parts(is<varve::collective_row> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
@@ -100,8 +108,8 @@ auto parts(is<varve::device_row::stream> auto& x) {
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::device_row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i);
+  auto& [a, b, c, d, e, f, g, h, i, j] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j);
 }
 auto parts(is<varve::request_row> auto& x) {
   auto& [a, b, c, d, e, f, g] = x;

@@ -29,6 +29,12 @@ class trace_dumper {
     for (const auto& [begin, end, range, stream] : t.event_spans) {
       line("event span", begin, end, range, stream);
     }
+    for (const auto& [at, value, device, what] : t_.gauges) {
+      line("gauge", at, value, device, what);
+    }
+    for (const auto& [range, device, value, what, pipe, part] : t_.counts) {
+      line("count", range, device, value, what, pipe, part);
+    }
     ranges();
     calls();
     activities();

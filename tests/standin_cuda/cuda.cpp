@@ -368,6 +368,14 @@ STANDIN_EXPORT int cuDeviceGetName(char* name, int size, int device) {
   return 0;
 }
 
+/// The first is last on the bus, as where CUDA_VISIBLE_DEVICES chooses: at 0000:0b:00.0, 0000:0a:00.0, …
+STANDIN_EXPORT int cuDeviceGetPCIBusId(char* id, int size, int device) {
+  std::string text = "0000:0x:00.0";
+  text[6] = static_cast<char>('b' - device);
+  id[text.copy(id, static_cast<std::size_t>(size) - 1)] = '\0';
+  return device < 2 ? 0 : invalid_value;
+}
+
 /// Of a device that no table of GPUs has.
 STANDIN_EXPORT int cuDeviceGetAttribute(int* value, int attribute, int /*device*/) {
   const std::map<int, int> known{{13, 1'777'000}, {16, 28}, {36, 7'501'000}, {37, 192},

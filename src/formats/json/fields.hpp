@@ -43,8 +43,13 @@ template <>
 inline constexpr std::array<std::string_view, 6> names<occupancy::limit>{
     "unknown", "warps", "blocks", "registers", "shared_memory", "grid"};
 template <>
-inline constexpr std::array<std::string_view, 7> names<finding::kind>{
-    "slowest", "stands_out", "drift", "memory_jump", "warming_up", "overhead", "work_difference"};
+inline constexpr std::array<std::string_view, 11> names<finding::kind>{
+    "slowest",         "stands_out",     "drift",       "memory_jump",      "warming_up",        "overhead",
+    "work_difference", "clocks_dropped", "page_faults", "context_switches", "counted_difference"};
+template <>
+inline constexpr std::array<std::string_view, gauge_kinds> names<gauge_kind>{
+    "sm_clock",    "memory_clock", "clock_limits", "temperature",        "power",
+    "memory_used", "minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"};
 template <>
 inline constexpr std::array<std::string_view, 7> names<prediction::change>{
     "graphs", "half_weight_bytes", "quarter_weight_bytes", "half_kv_bytes", "double_batch",
@@ -179,6 +184,29 @@ void fields(Archive& a, is<occupancy> auto& o) {
 }
 
 template <class Archive>
+void fields(Archive& a, is<gauge_row> auto& g) {
+  a("what", g.what);
+  a("limit", g.limit);
+  a("samples", g.samples);
+  a("mean", g.mean);
+  a("min", g.min);
+  a("max", g.max);
+  a("total", g.total);
+  a("per_pass", g.per_pass);
+}
+
+template <class Archive>
+void fields(Archive& a, is<counted_work> auto& c) {
+  a("calls", c.calls);
+  a("dram_read", c.dram_read);
+  a("dram_written", c.dram_written);
+  a("tensor_ops", c.tensor_ops);
+  a("core_flops", c.core_flops);
+  a("intensity", c.intensity);
+  a("why", c.why);
+}
+
+template <class Archive>
 void fields(Archive& a, is<row> auto& r) {
   a("path", r.path);
   a("label", r.label);
@@ -201,6 +229,7 @@ void fields(Archive& a, is<row> auto& r) {
   a("shapes", r.shapes);
   a("occupied", r.occupied);
   a("verdict", r.verdict);
+  a("counted", r.counted);
 }
 
 template <class Archive>
@@ -232,6 +261,8 @@ void fields(Archive& a, is<phase_row> auto& p) {
   a("launch_latency", p.launch_latency);
   a("queue_delay", p.queue_delay);
   a("verdict", p.verdict);
+  a("gauges", p.gauges);
+  a("counted", p.counted);
 }
 
 template <class Archive>
@@ -308,6 +339,7 @@ void fields(Archive& a, is<device_row> auto& d) {
   a("gpu_span", d.gpu_span);
   a("kernels", d.kernels);
   a("streams", d.streams);
+  a("gauges", d.gauges);
 }
 
 template <class Archive>

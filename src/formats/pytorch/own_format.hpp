@@ -33,6 +33,11 @@ inline constexpr std::array<std::string_view, 4> operator_sources{"operation", "
 inline constexpr std::array<std::string_view, 4> label_sources{"captured", "capture trace", "inferred",
                                                                "position"};
 inline constexpr std::array<std::string_view, 3> collector_states{"running", "stopped", "unavailable"};
+inline constexpr std::array<std::string_view, gauge_kinds> gauge_names{
+    "SM clock",    "memory clock", "clock limits", "temperature",        "power",
+    "memory used", "minor faults", "major faults", "voluntary switches", "involuntary switches"};
+inline constexpr std::array<std::string_view, count_kinds> count_names{"DRAM read", "DRAM written",
+                                                                       "operations"};
 inline constexpr std::array<std::string_view, 3> pass_inferences{"not inferred", "module calls",
                                                                  "repeated annotations"};
 inline constexpr std::array<std::string_view, 4> work_sources{"counters", "engine", "shapes", "description"};

@@ -153,6 +153,20 @@ void own_reader::read_rows(std::string_view header) {
     trace_.event_spans.push_back({number_of<time_ns>(c[0], 0), number_of<time_ns>(c[1], 0),
                                   number_of(c[2], none), number_of(c[3], narrow_none)});
   });
+  each_row(member(header, "gauges"), 4, [&](const row_cells& c) {
+    gauge_sample g;
+    g.at = number_of<time_ns>(c[0], 0);
+    g.what = one_of(c[1], own::gauge_names, gauge_kind::sm_clock);
+    g.device = number_of(c[2], none);
+    g.value = number_of<std::int64_t>(c[3], 0);
+    trace_.gauges.push_back(g);
+  });
+  each_row(member(header, "counts"), 6, [&](const row_cells& c) {
+    trace_.counts.push_back({number_of(c[0], none), number_of<std::uint32_t>(c[1], 0),
+                             number_of<std::int64_t>(c[5], 0),
+                             one_of(c[2], own::count_names, count_kind::dram_read),
+                             one_of(c[3], own::pipes, math_pipe::unknown), number_of<std::uint8_t>(c[4], 0)});
+  });
   each_row(member(header, "devices"), 9, [&](const row_cells& c) {
     losses_.add(lost::invalid_device, trace_.devices.size() < most_devices ? 0 : 1);
     if (trace_.devices.size() < most_devices) {

@@ -87,6 +87,16 @@ void write_tables(json_writer& out, written& w) {
     write_reference(out, s.range, t.ranges.size());
     out.next().number(s.stream);
   });
+  write_table(out, "gauges", t.gauges, [&](const gauge_sample& g) {
+    out.number(own::clamp(g.at)).next().raw(quoted(own::name_of(g.what, own::gauge_names)));
+    g.device == none ? out.next().raw("null") : out.next().number(g.device);
+    out.next().number(g.value);
+  });
+  write_table(out, "counts", t.counts, [&](const range_count& c) {
+    write_reference(out, c.range, t.ranges.size());
+    out.next().number(c.device).next().raw(quoted(own::name_of(c.what, own::count_names)));
+    out.next().raw(quoted(own::name_of(c.pipe, own::pipes))).next().number(c.part).next().number(c.value);
+  });
   std::vector<std::uint32_t> labels(w.labels.size());
   std::iota(labels.begin(), labels.end(), 0U);
   write_table(out, "labels", labels, [&](std::uint32_t l) {

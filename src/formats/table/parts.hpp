@@ -31,6 +31,9 @@ std::string key_name(const report& r, std::string_view phase, std::string_view m
 /// What is worth knowing of one phase before its rows.
 std::string phase_head(const report& r, const phase_row& p, const style& s);
 
+/// What gauges showed in a phase that is worth a word.
+std::vector<std::string> gauges(const phase_row& p);
+
 /// Whether a steady view set these passes apart.
 bool is_ramp(const report& r, const phase_row& p) noexcept;
 

@@ -182,6 +182,9 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
 
   const auto layers = [&] {
     std::string text;
+    if (const auto pieces = gauges(p); !pieces.empty()) {
+      text += labelled("gauges", pieces, s);
+    }
     if (const auto pieces = repeated(r, p); !pieces.empty()) {
       text += labelled("blocks", pieces, s);
     }
