@@ -48,8 +48,8 @@ template <class Result, class... Parameters>
 void expect_forwarded(const char* name, Result (*function)(Parameters...), int answer, bool sound) {
   standin_cublas::reset();
   standin_cublas::answer(answer);
-  int i = 0;
-  const std::tuple<Parameters...> arguments{argument<Parameters>(i++, sound)...};
+  auto number = [i = 0]() mutable { return i++; };
+  const std::tuple<Parameters...> arguments{argument<Parameters>(number(), sound)...};
   if constexpr (std::is_void_v<Result>) {
     std::apply(function, arguments);
   } else {
@@ -64,6 +64,7 @@ void expect_forwarded(const char* name, Result (*function)(Parameters...), int a
 }
 
 void expect_all_forwarded(int answer, bool sound) {
+  standin_cublas::load_lt();
 #define EXPECT_FORWARDED(form, name, index, scalar, a, c) expect_forwarded(#name, &name, answer, sound);
   VARVE_CUBLAS_ENTRIES(EXPECT_FORWARDED)
   if (!sound) {
@@ -105,7 +106,7 @@ TEST(cublas_forwards, all_that_it_is_called_with_in_a_session_where_calls_succee
     expect_all_forwarded(0, true);
   }
   const varve::trace t = session.stop();
-  EXPECT_THAT(t.losses, Not(IsEmpty()));  // numbers that stand for no type
+  EXPECT_THAT(t.losses, IsEmpty());
   EXPECT_GT(t.works.size(), 80U);
   for (const varve::range_work& w : t.works) {
     EXPECT_EQ(w.source, varve::work_source::shapes);

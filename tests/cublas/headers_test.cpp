@@ -108,7 +108,9 @@ VARVE_SAME(compute_64f_emulated_fixedpoint, CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOI
 /// What the machine sees of a type that is passed.
 template <class Type>
 auto as_passed() {
-  if constexpr (std::is_pointer_v<Type>) {
+  if constexpr (std::is_void_v<Type>) {
+    return;
+  } else if constexpr (std::is_pointer_v<Type>) {
     return static_cast<const void*>(nullptr);
   } else if constexpr (std::is_enum_v<Type>) {
     static_assert(sizeof(Type) == sizeof(int));
@@ -123,7 +125,7 @@ auto as_passed() {
     return ours::complex_double{};
   } else if constexpr (std::is_integral_v<Type> && sizeof(Type) == 8) {
     return std::int64_t{};
-  } else if constexpr (!std::is_void_v<Type>) {
+  } else {
     return Type{};
   }
 }

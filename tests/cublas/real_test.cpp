@@ -3,8 +3,8 @@
 //
 // The cuBLAS of the toolkit, with varve::cublas before it. Without a GPU its products fail; its descriptions
 // of matrices work.
+#include <cublas.h>
 #include <cublasLt.h>
-#include <cublas_v2.h>
 
 #include <varve/varve.hpp>
 
@@ -14,9 +14,6 @@
 #include <gtest/gtest.h>
 
 #include "cublas/calls.hpp"
-
-// Of cublas.h, which cannot be included beside cublas_v2.h.
-extern "C" cublasStatus_t cublasGetError();
 
 namespace {
 
@@ -44,19 +41,16 @@ TEST(cublas_real, has_each_product_behind_ours) {
 
 // It notes an error of its own: ours has none.
 TEST(cublas_real, is_called) {
-  if (cublasHandle_t handle = nullptr; cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS) {
-    cublasDestroy(handle);
+  if (cublasHandle_t handle = nullptr; cublasCreate_v2(&handle) == CUBLAS_STATUS_SUCCESS) {
+    cublasDestroy_v2(handle);
     GTEST_SKIP() << "there is a GPU: tests/gpu multiplies on it";
   }
   const float one = 1;
-  EXPECT_EQ(
-      cublasSgemm(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, nullptr, 1, nullptr, 1, &one, nullptr, 1),
-      CUBLAS_STATUS_NOT_INITIALIZED);
+  EXPECT_EQ(cublasSgemm_v2(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, nullptr, 1, nullptr, 1, &one,
+                           nullptr, 1),
+            CUBLAS_STATUS_NOT_INITIALIZED);
   EXPECT_EQ(cublasGetError(), CUBLAS_STATUS_SUCCESS);
-  using legacy =
-      void (*)(char, char, int, int, int, float, const float*, int, const float*, int, float, float*, int);
-  reinterpret_cast<legacy>(::dlsym(RTLD_DEFAULT, "cublasSgemm"))('n', 'n', 1, 1, 1, 1, nullptr, 1, nullptr, 1,
-                                                                 0, nullptr, 1);
+  cublasSgemm('n', 'n', 1, 1, 1, 1, nullptr, 1, nullptr, 1, 0, nullptr, 1);
   EXPECT_EQ(cublasGetError(), CUBLAS_STATUS_NOT_INITIALIZED);
 }
 

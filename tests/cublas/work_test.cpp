@@ -29,7 +29,10 @@ work made(std::int64_t flops, std::int64_t weights, std::int64_t activations, ma
 
 class cublas_work : public testing::Test {
  protected:
-  cublas_work() { standin_cublas::reset(); }
+  cublas_work() {
+    standin_cublas::reset();
+    standin_cublas::load_lt();
+  }
 
   /// What a pass gets in which `calls` are made.
   template <class Calls>
