@@ -17,6 +17,7 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string library_of(void* address) {
@@ -39,19 +40,38 @@ TEST(cublas_real, has_each_product_behind_ours) {
 #undef EXPECT_BEHIND
 }
 
-// It notes an error of its own: ours has none.
-TEST(cublas_real, is_called) {
+std::string& logged() {
+  static std::string all;
+  return all;
+}
+
+// It logs what it is called with.
+TEST(cublas_real, is_called_with_what_we_are_called_with) {
   if (cublasHandle_t handle = nullptr; cublasCreate_v2(&handle) == CUBLAS_STATUS_SUCCESS) {
     cublasDestroy_v2(handle);
     GTEST_SKIP() << "there is a GPU: tests/gpu multiplies on it";
   }
+  ASSERT_EQ(cublasSetLoggerCallback([](const char* text) { logged() += text; }), CUBLAS_STATUS_SUCCESS);
+  ASSERT_EQ(cublasLoggerConfigure(1, 0, 0, nullptr), CUBLAS_STATUS_SUCCESS);
   const float one = 1;
-  EXPECT_EQ(cublasSgemm_v2(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, nullptr, 1, nullptr, 1, &one,
-                           nullptr, 1),
+  EXPECT_EQ(cublasSgemm_v2(nullptr, CUBLAS_OP_T, CUBLAS_OP_N, 1234, 2345, 3456, &one, nullptr, 4567, nullptr,
+                           5678, &one, nullptr, 6789),
             CUBLAS_STATUS_NOT_INITIALIZED);
-  EXPECT_EQ(cublasGetError(), CUBLAS_STATUS_SUCCESS);
-  cublasSgemm('n', 'n', 1, 1, 1, 1, nullptr, 1, nullptr, 1, 0, nullptr, 1);
-  EXPECT_EQ(cublasGetError(), CUBLAS_STATUS_NOT_INITIALIZED);
+  EXPECT_THAT(logged(), AllOf(HasSubstr("cublasSgemm_v2("), HasSubstr("m: type=int; val=1234"),
+                              HasSubstr("n: type=int; val=2345"), HasSubstr("k: type=int; val=3456"),
+                              HasSubstr("lda: type=int; val=4567"), HasSubstr("ldb: type=int; val=5678"),
+                              HasSubstr("ldc: type=int; val=6789")));
+  ASSERT_EQ(cublasLoggerConfigure(0, 0, 0, nullptr), CUBLAS_STATUS_SUCCESS);
+
+  logged().clear();
+  ASSERT_EQ(cublasLtLoggerSetCallback([](int, const char*, const char* text) { logged() += text; }),
+            CUBLAS_STATUS_SUCCESS);
+  ASSERT_EQ(cublasLtLoggerSetMask(16), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasLtMatmul(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                           nullptr, nullptr, nullptr, nullptr, nullptr, 1234567, nullptr),
+            CUBLAS_STATUS_NOT_INITIALIZED);
+  EXPECT_THAT(logged(), HasSubstr("workSpaceSizeInBytes=1234567"));
+  ASSERT_EQ(cublasLtLoggerSetMask(0), CUBLAS_STATUS_SUCCESS);
 }
 
 /// A description that is gone with it.
