@@ -221,6 +221,7 @@ struct graph_node {
   work declared;
   label_source source = label_source::captured;
   bool told_by_look = false;  ///< no id was recorded: graph and node are told by what ran, in which order
+  work_source told_by = work_source::engine;  ///< of a captured node: who says `declared`
 };
 
 /// Calls on the host, one column a field.

@@ -207,6 +207,11 @@ VARVE_API void varve_attribute_(uint64_t id, int attribute, int64_t value) VARVE
 VARVE_API void varve_model_(uint64_t id, const char* name) VARVE_NOEXCEPT;
 VARVE_API void varve_stream_(uint64_t id, void* cuda_stream) VARVE_NOEXCEPT;
 VARVE_API void varve_declare_(uint64_t id, const varve_work_t* work) VARVE_NOEXCEPT;
+/**
+ * Of a library whose calls tell their work by their shapes: adds it to the calling thread's innermost range,
+ * where the engine's own word goes before it. Nothing outside of ranges. NULL: it could not be told.
+ */
+VARVE_API void varve_declare_here_(const varve_work_t* work) VARVE_NOEXCEPT;
 VARVE_API void varve_sequence_(uint64_t id, int decode, uint32_t tokens, uint32_t context) VARVE_NOEXCEPT;
 VARVE_API uint64_t varve_request_begin_(const char* name, int32_t index) VARVE_NOEXCEPT;
 VARVE_API void varve_request_end_(uint64_t id) VARVE_NOEXCEPT;

@@ -17,7 +17,7 @@ constexpr std::uint8_t nobody = work_choice::nobody;
 
 /// Whose word tells the work of a graph's node.
 work_source source_of(const graph_node& node) noexcept {
-  return node.source == label_source::captured ? work_source::engine : work_source::shapes;
+  return node.source == label_source::captured ? node.told_by : work_source::shapes;
 }
 
 const graph_node* node_of(const trace& t, std::uint32_t activity) noexcept {
@@ -52,6 +52,28 @@ bool tells_any(const trace& t, const std::vector<bool>& known) {
                      [](const graph_node& n) { return declares_work(n.declared); });
 }
 
+/// Of a trace whose shapes are those of calls of cuBLAS, which kernels such calls launch: by their names.
+class product_kernels {
+ public:
+  explicit product_kernels(const trace& t) : t_{t}, known_(t.operators.size() == 0 ? t.strings.size() : 0) {}
+
+  [[nodiscard]] bool holds(std::uint32_t activity) {
+    const std::uint32_t name = t_.activities.name[activity];
+    if (name >= known_.size() || t_.activities.kind[activity] != activity_kind::kernel) {
+      return false;
+    }
+    if (known_[name] == unasked) {
+      known_[name] = kernel_category(t_.strings[name]) == "linear" ? yes : no;
+    }
+    return known_[name] == yes;
+  }
+
+ private:
+  enum answer : std::uint8_t { unasked, no, yes };
+  const trace& t_;
+  std::vector<answer> known_;  // by name
+};
+
 }  // namespace
 
 // What operators' shapes tell is the work of these operators, not of all that ran in the range around them.
@@ -60,9 +82,11 @@ void count_known_work(const trace& t, const structure& s, const std::vector<bool
   if (!tells_any(t, known)) {
     return;
   }
-  std::vector<std::uint8_t> source = sources_of_slots(t, s, activities, rows);
+  constexpr auto shapes = static_cast<std::uint8_t>(work_source::shapes);
+  const std::vector<std::uint8_t> told = sources_of_slots(t, s, activities, rows);
+  std::vector<std::uint8_t> source = told;
+  product_kernels products{t};
   for (std::size_t k = 0; k < source.size(); ++k) {
-    constexpr auto shapes = static_cast<std::uint8_t>(work_source::shapes);
     source[k] = source[k] == shapes ? nobody : source[k];
     if (source[k] == nobody && rows.slots[k].parent != none) {
       source[k] = source[rows.slots[k].parent];
@@ -75,8 +99,8 @@ void count_known_work(const trace& t, const structure& s, const std::vector<bool
     const std::uint32_t op = i < t.operator_of_activity.size() ? t.operator_of_activity[i] : none;
     const time_ns length = t.activities.end[i] - t.activities.begin[i];
     std::uint8_t from = source[activities.slot[pos]];
-    if (op < known.size() && known[op]) {
-      from = std::min(from, static_cast<std::uint8_t>(work_source::shapes));
+    if ((op < known.size() && known[op]) || (told[activities.slot[pos]] == shapes && products.holds(i))) {
+      from = std::min(from, shapes);
     }
     all += static_cast<double>(length);
     if (from == nobody) {

@@ -55,6 +55,9 @@ class chooser {
     return is_layer && t_.ranges[r].kind != range_kind::phase ? owner : none;
   }
 
+  /// Shapes are those of calls of cuBLAS, which are perhaps not all that ran in a range.
+  [[nodiscard]] bool are_of_calls() const noexcept { return t_.operators.size() == 0; }
+
   /// Time on the devices of what operators launched in each range, and of those of known work.
   struct launched {
     double all = 0;
@@ -79,11 +82,12 @@ class chooser {
     return out;
   }
 
-  /// A side operator whose shapes tell its bytes must not stand for experts whose work is in no shape.
+  /// A side operator whose shapes tell its bytes must not stand for experts whose work is in no shape; nor
+  /// calls of cuBLAS for the attention beside them.
   void heed_what_shapes_miss() {
     const std::vector<launched> times = times_of_operators();
     for (std::uint32_t r = 0; r < ranges_.size(); ++r) {
-      if (to_.source[r] == shapes && times[r].known < complete * times[r].all &&
+      if (to_.source[r] == shapes && (are_of_calls() || times[r].known < complete * times[r].all) &&
           amounts_[r][description] > amounts_[r][shapes]) {
         to_.source[r] = description;
       }
@@ -93,7 +97,8 @@ class chooser {
   void note_differences() {
     for (std::uint32_t r = 0; r < ranges_.size(); ++r) {
       for (std::size_t other = to_.source[r] + std::size_t{1}; other < work_sources; ++other) {
-        if (amounts_[r][other] > 0) {
+        const bool is_part = other == shapes && are_of_calls() && flops_[r][other] < flops_[r][to_.source[r]];
+        if (amounts_[r][other] > 0 && !is_part) {
           to_.differences.push_back({r, static_cast<work_source>(to_.source[r]),
                                      static_cast<work_source>(other), flops_[r][to_.source[r]],
                                      flops_[r][other]});

@@ -418,6 +418,7 @@ void add_options(CLI::App& app, run_arguments& out) {
                           ? std::optional{static_cast<std::uint32_t>((*ns + millisecond - 1) / millisecond)}
                           : std::nullopt;
              });
+  app.add_flag("--no-cublas", out.no_cublas, "leave products of cuBLAS alone: they tell no FLOPs and bytes");
   app.add_flag("--verbose", out.verbose, "the injected library says when it starts and stops");
   app.footer(run_codes);
 }

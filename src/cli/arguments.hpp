@@ -49,6 +49,7 @@ struct run_arguments {
   std::string trace;
   std::optional<std::size_t> memory;          ///< MiB
   std::optional<std::uint32_t> snapshots_ms;  ///< 0: none
+  bool no_cublas = false;
   bool verbose = false;
 };
 

@@ -72,12 +72,12 @@ class run_folder {
   std::set<fs::path> kept_;
 };
 
-/// The library to inject: beside the tool in a build, in the library folder of an installation.
-std::optional<fs::path> find_library() {
+/// A library to inject: beside the tool in a build, in the library folder of an installation.
+std::optional<fs::path> find_library(const char* name) {
   std::error_code failed;
   const fs::path tool = fs::read_symlink("/proc/self/exe", failed).parent_path();
   for (const char* const place : {VARVE_INJECT_FOLDERS}) {
-    if (const fs::path found = fs::weakly_canonical(tool / place / inject::library_name, failed);
+    if (const fs::path found = fs::weakly_canonical(tool / place / name, failed);
         fs::is_regular_file(found, failed)) {
       return found;
     }
@@ -92,6 +92,22 @@ std::string rules_text(const std::vector<naming_rule>& rules) {
     out += rule.pattern + inject::field_end + rule.name + inject::rule_end;
   }
   return out;
+}
+
+/// What the engine's programs load first: what they do without us, then what sees their products. Nothing where
+/// the latter cannot be, or need not.
+std::string preloaded(const run_arguments& asked) {
+  const auto library = asked.no_cublas ? std::nullopt : find_library(inject::cublas_library_name);
+  if (!library) {
+    return {};
+  }
+  if (library->string().find_first_of(" :") != std::string::npos) {
+    complain("products of cuBLAS are not seen: LD_PRELOAD takes no path with a space or colon, such as " +
+             library->string());
+    return {};
+  }
+  const char* const others = std::getenv("LD_PRELOAD");
+  return (others != nullptr && *others != '\0' ? std::string{others} + ':' : std::string{}) + library->string();
 }
 
 /// The engine's environment: ours, with what makes NVTX and the CUDA driver load the library.
@@ -111,7 +127,10 @@ std::vector<std::string> environment(const run_arguments& asked, const fs::path&
   if (asked.snapshots_ms) {
     set.emplace_back(inject::interval_variable, std::to_string(*asked.snapshots_ms));
   }
-  if (const auto library = find_library()) {
+  if (const auto library = find_library(inject::library_name)) {
+    if (std::string first = preloaded(asked); !first.empty()) {
+      set.emplace_back("LD_PRELOAD", std::move(first));
+    }
     for (const auto& [name, what] : {std::pair{"NVTX_INJECTION64_PATH", "NVTX ranges are"},
                                      {"CUDA_INJECTION64_PATH", "programs without NVTX ranges are"}}) {
       const char* const taken = std::getenv(name);

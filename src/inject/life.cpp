@@ -11,9 +11,12 @@
 #include "inject/settings.hpp"
 #include "inject/signal_mask.hpp"
 #include "inject/signals.hpp"
+#include "inject/variables.hpp"
 
 #include <varve/session.hpp>
+#include <varve/varve.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -198,6 +201,14 @@ void prepare_process() {
   static_cast<void>(once);
 }
 
+/// Products of cuBLAS tell this recorder their work, where the process was made to load what sees them.
+void listen_to_cublas() noexcept {
+  using listen = void (*)(const std::uint32_t*, void (*)(const varve_work_t*) noexcept);
+  if (void* const found = ::dlsym(RTLD_DEFAULT, cublas_function)) {
+    reinterpret_cast<listen>(found)(&varve_state_, varve_declare_here_);
+  }
+}
+
 life begin_session() {
   auto asked = read_settings();
   if (!asked) {
@@ -214,6 +225,7 @@ life begin_session() {
     return life::over;  // the log has said why
   }
   prepare_process();
+  listen_to_cublas();
   recording* const made = r.release();
   made->writer = std::make_unique<std::thread>([made] { serve(*made); });
   current = made;

@@ -35,6 +35,10 @@ inline constexpr char field_end = '\x1F';
 inline constexpr char rule_end = '\x1E';
 
 inline constexpr const char* library_name = "libvarve_inject.so";
+/// Beside it: what the engine's programs load before all else, so that products of cuBLAS tell their work.
+inline constexpr const char* cublas_library_name = "libvarve_cublas_preload.so";
+/// What that library is told by, where the process has it: void(const uint32_t* state, declare_function).
+inline constexpr const char* cublas_function = "varve_cublas_record_";
 inline constexpr const char* snapshot_infix = ".snapshot";
 inline constexpr const char* report_suffix = ".report.json";
 inline constexpr const char* trace_suffix = ".trace.json";

@@ -50,6 +50,24 @@ void append(const slot* slots, std::uint32_t count) noexcept {
   }
 }
 
+/// `flags` stand beside the number of the pipe. Null: the work could not be told.
+void declare(std::uint64_t id, const varve_work_t* work, std::uint64_t flags) noexcept {
+  if ((id & token_marked) == 0 || !is_recording(varve_load_state_())) {
+    return;
+  }
+  if (work == nullptr) {
+    if (thread_log* const log = log_of_thread()) {
+      thread_log::count(log->lost.failed_work);
+    }
+    return;
+  }
+  const slot slots[] = {
+      make_slot(event::work, static_cast<std::uint32_t>(work->math) | flags, id),
+      {static_cast<std::uint64_t>(work->flops), static_cast<std::uint64_t>(work->weight_bytes)},
+      {static_cast<std::uint64_t>(work->kv_bytes), static_cast<std::uint64_t>(work->activation_bytes)}};
+  append(slots, 3);
+}
+
 int arm(bool devices) noexcept {
   activate();
   __atomic_or_fetch(&varve_state_, VARVE_STATE_ARMED, __ATOMIC_RELAXED);
@@ -175,21 +193,11 @@ void varve_sequence_(uint64_t id, int decode, uint32_t tokens, uint32_t context)
   }
 }
 
-void varve_declare_(uint64_t id, const varve_work_t* work) noexcept {
-  if ((id & token_marked) == 0 || !is_recording(varve_load_state_())) {
-    return;
-  }
-  if (work == nullptr) {
-    if (thread_log* const log = log_of_thread()) {
-      thread_log::count(log->lost.failed_work);
-    }
-    return;
-  }
-  const slot slots[] = {
-      make_slot(event::work, static_cast<std::uint32_t>(work->math), id),
-      {static_cast<std::uint64_t>(work->flops), static_cast<std::uint64_t>(work->weight_bytes)},
-      {static_cast<std::uint64_t>(work->kv_bytes), static_cast<std::uint64_t>(work->activation_bytes)}};
-  append(slots, 3);
+void varve_declare_(uint64_t id, const varve_work_t* work) noexcept { declare(id, work, 0); }
+
+void varve_declare_here_(const varve_work_t* work) noexcept {
+  const thread_log* const log = this_log;
+  declare(log != nullptr ? log->innermost() : 0, work, work_by_shapes);
 }
 
 uint64_t varve_request_begin_(const char* name, int32_t index) noexcept {

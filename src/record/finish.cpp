@@ -108,24 +108,44 @@ void fit(std::vector<work>& declared, std::size_t nodes) {
 
 // Work declared for a captured range belongs to all of its nodes. Each declaration is one operator's: a node
 // carries it, as far as there are some, in each executable that has a clone of that. So sums are right, and
-// roofs, which are sums over operators.
+// roofs, which are sums over operators. Where several tell of a range, the most trusted counts; calls' shapes
+// do not inside of a range that the engine has told of.
 void store::share_captured_work(trace& t) const {
-  std::unordered_map<std::uint32_t, std::vector<work>> by_range;
+  struct told {
+    work_source by = work_source::description;
+    std::vector<work> declared;
+  };
+  std::unordered_map<std::uint32_t, told> by_range;
   for (const auto& [range, nodes] : carriers_) {
     by_range.try_emplace(range);
   }
   for (const range_work& w : t.works) {
-    if (const auto found = by_range.find(w.range); found != by_range.end()) {
-      found->second.push_back(w.declared);
+    if (const auto found = by_range.find(w.range); found != by_range.end() && w.source <= found->second.by) {
+      if (w.source < found->second.by) {
+        found->second = {w.source, {}};
+      }
+      found->second.declared.push_back(w.declared);
     }
   }
-  for (auto& [range, declared] : by_range) {
-    fit(declared, carriers_.at(range).size());
+  const auto engine_around = [&](std::uint32_t range) {
+    for (std::uint32_t up = t.ranges[range].parent; up < range; range = up, up = t.ranges[up].parent) {
+      const auto found = by_range.find(up);
+      if (found != by_range.end() && t.ranges[up].kind != range_kind::phase &&
+          found->second.by == work_source::engine && !found->second.declared.empty()) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (auto& [range, work] : by_range) {
+    fit(work.declared, carriers_.at(range).size());
   }
   for (std::size_t n = 0; n < captures_.size(); ++n) {
     const auto found = by_range.find(captures_[n].range);
-    if (found != by_range.end() && captures_[n].part < found->second.size()) {
-      t.graph_nodes[n].declared = found->second[captures_[n].part];
+    if (found != by_range.end() && captures_[n].part < found->second.declared.size() &&
+        (found->second.by != work_source::shapes || !engine_around(found->first))) {
+      t.graph_nodes[n].declared = found->second.declared[captures_[n].part];
+      t.graph_nodes[n].told_by = found->second.by;
     }
   }
 }
@@ -152,7 +172,8 @@ std::vector<loss> store::losses() const {
       {sum.dropped_events, "attributes, calls or activities dropped: marker memory full"},
       {sum.dropped_aliases, "ids of calls inside calls dropped: marker memory full"},
       {sum.foreign_ends, "range ends ignored: not on the thread that began the range"},
-      {sum.failed_work, "work declarations that threw an exception"},
+      {sum.failed_work,
+       "work declarations that threw an exception, or calls of cuBLAS with types that are not known"},
       {over_memory_[lost_ranges], "ranges not kept: trace memory full (raise session_options::trace_memory)"},
       {over_memory_[lost_calls], "calls not kept: trace memory full (raise session_options::trace_memory)"},
       {over_memory_[lost_activities],

@@ -31,7 +31,7 @@ enum class event : std::uint8_t {
   thread_end,
   adopt,       ///< a range of another thread becomes the innermost; payload: its token
   attribute,   ///< head: key. Payload: token. Slot 2: two values
-  work,        ///< payload: token. Slots 2, 3: the four counts
+  work,        ///< head: pipe and source. Payload: token. Slots 2, 3: the four counts
   call_begin,  ///< payload: see call_payload(). An alias's head is the correlation that it stands for
   call_end,    ///< payload: correlation, and whether the call was captured
   activity,    ///< payload: name. Slots 2-4: see host.cpp
@@ -45,6 +45,9 @@ enum attribute_key : std::uint32_t {
   key_serves = 0x102,
   key_ended = 0x103  ///< value: the ticks at which another thread ended the range
 };
+
+/// Of work events: a called library tells it, not the engine.
+constexpr std::uint64_t work_by_shapes = std::uint64_t{1} << 32U;
 
 constexpr std::uint64_t call_captured = std::uint64_t{1} << 40U;
 /// A call inside another: its correlation means the outer call.

@@ -65,7 +65,8 @@ void store::add_work(const slot* e) {
     t_.works.push_back({r,
                         {static_cast<std::int64_t>(e[1].head), static_cast<std::int64_t>(e[1].payload),
                          static_cast<std::int64_t>(e[2].head), static_cast<std::int64_t>(e[2].payload),
-                         pipe_of(rest_of(*e))}});
+                         pipe_of(rest_of(*e) & ~work_by_shapes)},
+                        (rest_of(*e) & work_by_shapes) != 0 ? work_source::shapes : work_source::engine});
     last_works_[r] = static_cast<std::uint32_t>(t_.works.size() - 1);
   }
 }

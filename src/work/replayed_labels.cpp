@@ -89,9 +89,11 @@ replayed_labels::replayed_labels(const trace& t, const std::vector<std::uint32_t
     if (node.label >= t.labels.size() || path_of(node.label) == whole) {
       continue;
     }
+    // What calls of cuBLAS told at the capture is perhaps not all that ran under the label.
+    const bool is_part = node.source == label_source::captured && node.told_by == work_source::shapes;
     if (const std::uint32_t pass = launches.pass(a.correlation[i], a.begin[i]); pass != none) {
       found[std::uint64_t{pass} << 32U | node.label] +=
-          static_cast<double>(node.declared.flops) + static_cast<double>(node.declared.bytes());
+          is_part ? 0 : static_cast<double>(node.declared.flops) + static_cast<double>(node.declared.bytes());
     }
   }
   for (const auto& [key, declared] : found) {

@@ -17,7 +17,7 @@ namespace model_work {
 struct replayed_label {
   std::uint32_t pass = none;  ///< range
   std::uint32_t label = none;
-  double declared = 0;  ///< FLOPs and bytes that its nodes were declared to have
+  double declared = 0;  ///< FLOPs and bytes that its nodes were declared to have, with more trust
 };
 
 class replayed_labels {

@@ -140,8 +140,9 @@ inline varve::trace chrome_traces::full_trace() {
                     true,
                     {11, 22, 33, 44, math_pipe::fp16_tensor_fp16, 5, 6, 7},
                     label_source::inferred,
-                    true},
-                   {0, none, false, {}, label_source::captured, false}};
+                    true,
+                    work_source::engine},
+                   {0, none, false, {}, label_source::captured, false, work_source::shapes}};
   const std::uint32_t shape = t.intern_shape({{4, 2, 1}, {128, 1, 1}, 32, 1024, 4096});
   t.add_activity({1'000'012'345, 1'000'013'346, 11, t.strings.intern("gemm<float>"), 0, shape, 0,
                   activity_kind::kernel});

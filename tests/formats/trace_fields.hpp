@@ -156,8 +156,8 @@ class trace_dumper {
     for (std::uint32_t l = 0; l < t_.labels.size(); ++l) {
       line("label", path(l));
     }
-    for (const auto& [id, label, stale, declared, source, told_by_look] : t_.graph_nodes) {
-      line("node", id, path(label), stale, declared, source, told_by_look);
+    for (const auto& [id, label, stale, declared, source, told_by_look, told_by] : t_.graph_nodes) {
+      line("node", id, path(label), stale, declared, source, told_by_look, told_by);
     }
     for (const auto& [id, process, of] : t_.threads) {
       line("thread", id, process, of);

@@ -56,7 +56,7 @@ bool own_reader::start(std::string_view header) {
                 number_of(c[2], no_index), one_of(c[3], own::range_kinds, range_kind::layer));
   });
   losses_.add(lost::deep_annotation, labels_.cut());
-  each_row(member(header, "graph nodes"), 13, [&](const row_cells& c) {
+  each_row(member(header, "graph nodes"), 14, [&](const row_cells& c) {
     graph_node n;
     n.id = number_of<std::uint64_t>(c[0], 0);
     n.label = labels_[number_of(c[1], none)];
@@ -64,6 +64,7 @@ bool own_reader::start(std::string_view header) {
     n.stale = c[3] == "1";
     n.told_by_look = c[4] == "1";
     n.declared = work_of(c, 5, 12);
+    n.told_by = one_of(c[13], own::work_sources, work_source::engine);
     trace_.graph_nodes.push_back(n);
   });
   each_row(member(header, "operator kinds"), 12, [&](const row_cells& c) {

@@ -113,6 +113,7 @@ void write_tables(json_writer& out, written& w) {
     out.next().number(n.stale ? 1 : 0).next().number(n.told_by_look ? 1 : 0);
     write_work(out, n.declared);
     out.next().number(n.declared.doubled_bytes);
+    out.next().raw(quoted(own::name_of(n.told_by, own::work_sources)));
   });
   write_table(out, "operator kinds", t.operator_kinds, [&](const operator_kind& k) {
     for (const std::uint32_t string : {k.name, k.shapes, k.types}) {
