@@ -7,6 +7,8 @@
 #ifndef DECODER_BACKEND_HPP
 #define DECODER_BACKEND_HPP
 
+#include <varve/work.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -65,6 +67,8 @@ class event {
   virtual ~event() = default;
   /// Waits on the host for the last record(); returns at once when there is none.
   virtual void synchronise() = 0;
+  /// From `earlier` to this one, by the device's clock. Both have been recorded and reached.
+  [[nodiscard]] virtual double seconds_since(const event& earlier) const = 0;
 };
 
 /// What a stream captured instead of running it.
@@ -135,6 +139,8 @@ class backend {
  public:
   virtual ~backend() = default;
   [[nodiscard]] virtual std::string name() const = 0;
+  /// In which it stores the numbers of tensors.
+  [[nodiscard]] virtual varve::dtype type() const = 0;
   virtual std::unique_ptr<memory> make_memory() = 0;
   virtual std::unique_ptr<stream> make_stream() = 0;
   virtual std::unique_ptr<event> make_event() = 0;

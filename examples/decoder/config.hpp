@@ -25,7 +25,8 @@ struct model_config {
   void check() const;
 };
 
-/// The sizes of "tiny", "small" or "125m"; throws std::invalid_argument for another name.
+/// The sizes of "tiny", "small", "125m", "opt-125m", "llama-1b", "llama-7b" or "llama-8b"; throws
+/// std::invalid_argument for another name.
 model_config preset(std::string_view name);
 
 /// What memory is set aside for.

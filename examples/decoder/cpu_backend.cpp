@@ -3,9 +3,8 @@
 #include "cpu_backend.hpp"
 
 #include "cpu_graph.hpp"
+#include "cpu_kernels.hpp"
 #include "cpu_stream.hpp"
-
-#include <cblas.h>
 
 #include <vector>
 
@@ -37,9 +36,10 @@ class cpu_memory final : public memory {
 class cpu_backend final : public backend {
  public:
   // The streams' workers are to be the only threads that compute.
-  cpu_backend() { openblas_set_num_threads(1); }
+  cpu_backend() { cpu::keep_products_on_one_thread(); }
 
   [[nodiscard]] std::string name() const override { return "CPU"; }
+  [[nodiscard]] varve::dtype type() const override { return varve::dtype::f32; }
   std::unique_ptr<memory> make_memory() override { return std::make_unique<cpu_memory>(device_); }
   std::unique_ptr<stream> make_stream() override { return std::make_unique<cpu_stream>(device_); }
   std::unique_ptr<event> make_event() override { return std::make_unique<cpu_event>(device_); }

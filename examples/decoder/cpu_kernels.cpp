@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cpu_kernels.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -64,18 +62,6 @@ void rms_norm(matrix out, matrix x, matrix weight, float epsilon) {
     for (std::int64_t c = 0; c < x.columns; ++c) {
       out.row(r)[c] = in[c] * scale * weight.data[c];
     }
-  }
-}
-
-void matmul(matrix out, matrix x, matrix weight) {
-  const int m = static_cast<int>(x.rows);
-  const int n = static_cast<int>(weight.rows);
-  const int k = static_cast<int>(weight.columns);
-  if (m == 1) {  // reads the weights once, without packing them first
-    cblas_sgemv(CblasRowMajor, CblasNoTrans, n, k, 1.0F, weight.data, k, x.data, 1, 0.0F, out.data, 1);
-  } else {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0F, x.data, k, weight.data, k, 0.0F,
-                out.data, n);
   }
 }
 

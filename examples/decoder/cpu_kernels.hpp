@@ -41,7 +41,6 @@ struct cache {
 
 void embedding(matrix out, matrix table, indices tokens);
 void rms_norm(matrix out, matrix x, matrix weight, float epsilon);
-void matmul(matrix out, matrix x, matrix weight);
 void rope(matrix x, indices positions, std::int64_t head_size, float base);
 void store_kv(const cache& to, matrix keys, matrix values, const places& where);
 void attention(matrix out, matrix queries, const cache& from, const places& where, const head_shape& shape,
@@ -51,6 +50,11 @@ void add(matrix x, matrix y);
 void gather(matrix out, matrix x, indices rows);
 void argmax(indices out, matrix x);
 void increment(indices ids);
+
+// In cpu_blas.cpp, or where there is no OpenBLAS in cpu_no_blas.cpp.
+void matmul(matrix out, matrix x, matrix weight);
+/// Products start no threads of their own.
+void keep_products_on_one_thread();
 
 }  // namespace decoder::cpu
 

@@ -14,11 +14,19 @@ using varve::host_call;
 void cpu_event::synchronise() {
   {
     const host_call call{device_.reporter(), call_kind::synchronise};
-    if (reached_) {
-      reached_->wait();
+    if (last_) {
+      last_->reached.wait();
     }
   }
   device_.check();
+}
+
+double cpu_event::seconds_since(const event& earlier) const {
+  const auto& before = static_cast<const cpu_event&>(earlier);
+  if (!last_ || !before.last_ || !last_->reached.try_wait() || !before.last_->reached.try_wait()) {
+    throw std::logic_error{"seconds_since of an event that was not reached"};
+  }
+  return std::chrono::duration<double>(last_->time - before.last_->time).count();
 }
 
 cpu_stream::cpu_stream(cpu_device& device)
@@ -88,16 +96,19 @@ void cpu_stream::synchronise() {
 void cpu_stream::record(event& mark) {
   refuse_while_capturing("record");
   const host_call call{device_.reporter(), call_kind::event};
-  const auto reached = std::make_shared<std::latch>(1);
-  static_cast<cpu_event&>(mark).reached_ = reached;
-  push([reached] { reached->count_down(); });
+  const auto now = std::make_shared<cpu_event::moment>();
+  static_cast<cpu_event&>(mark).last_ = now;
+  push([now] {
+    now->time = std::chrono::steady_clock::now();
+    now->reached.count_down();
+  });
 }
 
 void cpu_stream::wait(const event& mark) {
   refuse_while_capturing("wait");
   const host_call call{device_.reporter(), call_kind::event};
-  if (const auto reached = static_cast<const cpu_event&>(mark).reached_) {
-    push([reached] { reached->wait(); });
+  if (const auto last = static_cast<const cpu_event&>(mark).last_) {
+    push([last] { last->reached.wait(); });
   }
 }
 

@@ -9,6 +9,7 @@
 #include "cpu_device.hpp"
 #include "cpu_graph.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -24,11 +25,16 @@ class cpu_event final : public event {
  public:
   explicit cpu_event(cpu_device& device) : device_{device} {}
   void synchronise() override;
+  [[nodiscard]] double seconds_since(const event& earlier) const override;
 
  private:
   friend class cpu_stream;
+  struct moment {
+    std::latch reached{1};
+    std::chrono::steady_clock::time_point time;  // once it is reached
+  };
   cpu_device& device_;
-  std::shared_ptr<std::latch> reached_;  // of the last record; none before the first
+  std::shared_ptr<moment> last_;  // of the last record; none before the first
 };
 
 class cpu_stream final : public stream {

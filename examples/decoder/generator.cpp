@@ -3,6 +3,7 @@
 #include "generator.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 
@@ -85,6 +86,12 @@ std::vector<token_list> generator::generate(const std::vector<token_list>& promp
   return generated;
 }
 
+void generator::time_decode_passes() {
+  pass_begin_ = device_.make_event();
+  pass_end_ = device_.make_event();
+  decode_times_ = {};
+}
+
 void generator::check(const std::vector<token_list>& prompts, std::int64_t count) const {
   std::int64_t rows = 0;
   std::int64_t longest = 0;
@@ -158,12 +165,24 @@ const token_list& generator::decode(varve::phase_kind kind, launch_mode mode, co
   for (const varve::request& r : served) {
     pass.serves(r);
   }
+  const auto begin = std::chrono::steady_clock::now();
+  if (pass_begin_) {
+    compute_->record(*pass_begin_);
+  }
   if (mode == launch_mode::graphs) {
     compute_->launch(*decode_pass_);
   } else {
     launch_decode(lengths(true));
   }
-  return fetch_tokens();
+  if (!pass_begin_) {
+    return fetch_tokens();
+  }
+  compute_->record(*pass_end_);
+  const token_list& tokens = fetch_tokens();  // waits for what was recorded before it
+  ++decode_times_.passes;
+  decode_times_.host += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  decode_times_.device += pass_end_->seconds_since(*pass_begin_);
+  return tokens;
 }
 
 /// Launches a decode pass for all sequences, with room for their contexts to grow to the next step. It reads
@@ -183,7 +202,7 @@ void generator::launch_decode(const std::vector<varve::pass_sequence>& lengths) 
 }
 
 varve::work generator::sampling_work(std::int64_t sequences) const {
-  return varve::sampling(sequences, model_.config().vocab, varve::dtype::f32);
+  return varve::sampling(sequences, model_.config().vocab, model_.type());
 }
 
 std::vector<varve::pass_sequence> generator::lengths(bool decode) const {

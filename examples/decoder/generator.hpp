@@ -22,6 +22,13 @@ enum class launch_mode : std::uint8_t {
   graphs  ///< decode passes are captured once and replayed by one launch each
 };
 
+/// Of all passes together, in seconds.
+struct pass_times {
+  std::int64_t passes = 0;
+  double host = 0;    ///< from the first launch until the tokens are there
+  double device = 0;  ///< from the first kernel to the last, by the device's clock
+};
+
 /// Generates tokens for a batch of prompts, always the most likely one next. Prefill is one pass for all
 /// prompts; then each decode pass adds a token to every sequence. Kernels run on one stream, the sampled
 /// tokens come back to the host on another.
@@ -42,6 +49,12 @@ class generator {
 
   /// `count` new tokens for each prompt. Throws std::invalid_argument for what the limits don't hold.
   std::vector<token_list> generate(const std::vector<token_list>& prompts, std::int64_t count);
+
+  /// Times all decode passes from now on, by two events around each.
+  void time_decode_passes();
+  [[nodiscard]] const pass_times& decode_times() const { return decode_times_; }
+  /// The next decode pass is captured anew, as a recorder that has come meanwhile may need it.
+  void forget_capture() { decode_pass_.reset(); }
 
   /// Times that the decode pass was captured.
   [[nodiscard]] int captures() const { return captures_; }
@@ -70,6 +83,8 @@ class generator {
   row_places next_places_;  // one row a sequence
   std::unique_ptr<event> sampled_;
   std::unique_ptr<event> copied_;
+  std::unique_ptr<event> pass_begin_;  // of decode passes that are timed
+  std::unique_ptr<event> pass_end_;
   std::unique_ptr<stream> compute_;
   std::unique_ptr<stream> copies_;
   model model_;
@@ -79,6 +94,7 @@ class generator {
   std::unique_ptr<executable> decode_pass_;
   std::int64_t captured_sequences_ = 0;
   std::int64_t captured_bound_ = 0;
+  pass_times decode_times_;
   int captures_ = 0;
   int next_request_ = 0;
 };

@@ -2,10 +2,14 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Runs the engine with a varve session around it, eager and with graphs, and prints the tokens and the
-// reports. Exit codes: 0 done, 1 failed, 2 wrong use.
+// reports; or what the session costs.
 #include "cpu_backend.hpp"
 #include "generator.hpp"
 #include "options.hpp"
+#include "overhead.hpp"
+#if defined(DECODER_CUDA)
+#include "cuda_backend.hpp"
+#endif
 
 #include <varve/varve.hpp>
 #if defined(DECODER_JSON)
@@ -26,6 +30,8 @@
 #include <utility>
 
 namespace {
+
+enum exit_code : int { done = 0, failed = 1, wrong_use = 2, no_gpu = 3 };
 
 using token_lists = std::vector<decoder::token_list>;
 
@@ -53,6 +59,16 @@ void write_json([[maybe_unused]] const varve::report& report, [[maybe_unused]] c
 #endif
 }
 
+void write_trace([[maybe_unused]] const varve::trace& trace, const std::string& path) {
+  if (!path.empty()) {
+#if defined(DECODER_JSON)
+    varve::write_chrome_trace(trace, path);
+#else
+    throw std::runtime_error{"--trace needs a build with VARVE_IO=ON"};
+#endif
+  }
+}
+
 varve::analyze_options analysis_of(const decoder::options& o) {
   varve::analyze_options analysis;
   if (!o.device.empty()) {
@@ -66,12 +82,12 @@ varve::analyze_options analysis_of(const decoder::options& o) {
 }
 
 /// For the work of attention in replayed passes, which grows with the context: the engine can't declare it.
-varve::model description_of(const decoder::model_config& config) {
+varve::model description_of(const decoder::model_config& config, varve::dtype type) {
   varve::model m;
   m.name = "decoder";
   m.width = config.hidden;
   m.vocabulary = config.vocab;
-  m.type = m.cache = m.factors = varve::dtype::f32;
+  m.type = m.cache = m.factors = type;
   varve::model_layer layer;
   layer.attention.heads = {config.heads, config.kv_heads, config.head_size(), config.head_size()};
   layer.mlp.width = config.ffn;
@@ -103,7 +119,8 @@ profiled_run profile(decoder::backend& device, const decoder::options& o, decode
   engine->warm_up();
   token_lists tokens = engine->generate(random_prompts(o), o.tokens);
   varve::trace trace = session.stop();
-  varve::describe(trace, description_of(o.model));
+  write_trace(trace, o.trace);
+  varve::describe(trace, description_of(o.model, device.type()));
   return {std::move(tokens), varve::analyze(trace, analysis)};
 }
 
@@ -119,8 +136,27 @@ void print_tokens(const token_lists& generated) {
   }
 }
 
+std::unique_ptr<decoder::backend> make_backend(const decoder::options& o) {
+  if (!o.cuda) {
+    return decoder::make_cpu_backend();
+  }
+#if defined(DECODER_CUDA)
+  return decoder::make_cuda_backend(o.type);
+#else
+  throw std::runtime_error{
+      "this build has no CUDA back end: configure again where nvcc and cuBLAS of CUDA 12 or later are"};
+#endif
+}
+
 void run(const decoder::options& o) {
-  const auto device = decoder::make_cpu_backend();
+  const auto device = make_backend(o);
+  if (o.overhead > 0) {
+    std::cout << device->name() << ", " << o.batch << " sequences, " << o.tokens - 1 << " passes of each of "
+              << o.overhead << " repetitions\n"
+              << to_table(measure_overhead(*device, o.model, random_prompts(o), o.tokens, o.overhead,
+                                           static_cast<std::uint64_t>(o.seed)));
+    return;
+  }
   std::optional<profiled_run> eager;
   std::optional<profiled_run> replayed;
   if (o.eager) {
@@ -134,7 +170,8 @@ void run(const decoder::options& o) {
   if (eager && replayed && eager->tokens != replayed->tokens) {
     throw std::runtime_error{"graphs gave other tokens than eager launches"};
   }
-  const std::string where = ", " + device->name() + " back end (streams are threads) ===\n\n";
+  const std::string where =
+      ", " + device->name() + " back end" + (o.cuda ? "" : " (streams are threads)") + " ===\n\n";
   if (eager) {
     std::cout << "\n=== eager launches" << where << eager->report;
   }
@@ -154,20 +191,25 @@ int main(int argc, char** argv) {
     options = decoder::parse_options(argc, argv);
   } catch (const std::invalid_argument& wrong) {
     std::cerr << "decoder: " << wrong.what() << '\n';
-    return 2;
+    return wrong_use;
   }
   if (options.help) {
     std::cout << decoder::usage;
-    return 0;
+    return done;
   }
   try {
     run(options);
-    return 0;
+    return done;
+#if defined(DECODER_CUDA)
+  } catch (const decoder::no_device& missing) {
+    std::cerr << "decoder: " << missing.what() << '\n';
+    return no_gpu;
+#endif
   } catch (const std::bad_alloc&) {
     std::cerr << "decoder: not enough memory: give smaller sizes\n";
-    return 1;
-  } catch (const std::exception& failed) {
-    std::cerr << "decoder: " << failed.what() << '\n';
-    return 1;
+    return failed;
+  } catch (const std::exception& e) {
+    std::cerr << "decoder: " << e.what() << '\n';
+    return failed;
   }
 }

@@ -8,32 +8,32 @@ namespace decoder {
 
 namespace {
 
-constexpr varve::dtype type = varve::dtype::f32;
-
-/// The work of s.matmul(out, x, weight) with `rows` rows. It depends on nothing that changes when a captured
-/// pass is replayed, as all other but that of attention, which grows with the context.
-varve::work product(std::int64_t rows, const tensor& weight) {
-  return varve::gemm(rows, weight.rows, weight.columns, type);
-}
-
-varve::work norm(const tensor& rows) { return varve::norm(rows.rows, rows.columns, type); }
-varve::work sum(const tensor& rows) { return varve::residual(rows.rows, rows.columns, type); }
+// Work depends on nothing that changes when a captured pass is replayed; that of attention alone does, which
+// grows with the context.
 
 /// Attention of each sequence to its own keys, and writing the new ones.
-varve::work attention_work(const head_shape& shape, const std::vector<varve::pass_sequence>& lengths) {
+varve::work attention_work(const head_shape& shape, const std::vector<varve::pass_sequence>& lengths,
+                           varve::dtype type) {
   const varve::attention_heads heads{shape.heads, shape.kv_heads, shape.size, shape.size};
   varve::work all;
   for (const varve::pass_sequence& s : lengths) {
     all += varve::attention(heads, s.tokens, s.context, type) + varve::kv_write(heads, s.tokens, type);
   }
+  all.pipe = varve::math_pipe::fp32;  // on every back end, whatever numbers are stored in
   return all;
 }
 
 }  // namespace
 
+varve::work model::product(std::int64_t rows, const tensor& weight) const {
+  return varve::gemm(rows, weight.rows, weight.columns, type_);
+}
+varve::work model::norm(const tensor& rows) const { return varve::norm(rows.rows, rows.columns, type_); }
+varve::work model::sum(const tensor& rows) const { return varve::residual(rows.rows, rows.columns, type_); }
+
 model::model(backend& device, stream& s, const model_config& config, const engine_limits& limits,
              std::uint64_t seed)
-    : config_{config}, memory_{device.make_memory()} {
+    : config_{config}, type_{device.type()}, memory_{device.make_memory()} {
   config.check();
   weights_ = load_weights(*memory_, s, config, seed);
   for (std::int64_t i = 0; i < config.layers; ++i) {
@@ -55,7 +55,7 @@ model::model(backend& device, stream& s, const model_config& config, const engin
 tensor model::forward(stream& s, const batch& rows) {
   {
     varve::layer layer{"embedding"};
-    layer.work([&] { return varve::embedding(rows.tokens.size, config_.hidden, type); });
+    layer.work([&] { return varve::embedding(rows.tokens.size, config_.hidden, type_); });
     s.embedding(hidden_.first_rows(rows.tokens.size), weights_.embedding, rows.tokens);
   }
   for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
@@ -91,8 +91,8 @@ void model::attention_block(stream& s, const batch& rows, std::size_t layer) {
     varve::op op{"attention"};
     const head_shape heads{config_.heads, config_.kv_heads, config_.head_size()};
     if (!rows.lengths.empty()) {
-      op.work([&] { return attention_work(heads, rows.lengths); });
-      op.work([&] { return varve::rope(n, heads.heads + heads.kv_heads, heads.size, type); });
+      op.work([&] { return attention_work(heads, rows.lengths, type_); });
+      op.work([&] { return varve::rope(n, heads.heads + heads.kv_heads, heads.size, type_); });
     }
     s.rope(query, rows.places.positions, heads.size, config_.rope_base);
     s.rope(key, rows.places.positions, heads.size, config_.rope_base);
@@ -119,7 +119,7 @@ void model::mlp_block(stream& s, std::int64_t rows, std::size_t layer) {
   }
   varve::op op{"mlp"};
   op.work([&] { return product(rows, w.gate) + product(rows, w.up) + product(rows, w.down); });
-  op.work([&] { return varve::gated_activation(rows, config_.ffn, type) + sum(hidden); });
+  op.work([&] { return varve::gated_activation(rows, config_.ffn, type_) + sum(hidden); });
   s.matmul(gate, normed, w.gate);
   s.matmul(up, normed, w.up);
   s.swiglu(gate, up);
@@ -132,7 +132,7 @@ tensor model::head(stream& s, const batch& rows) {
   varve::layer layer{"head"};
   layer.work([&] { return product(n, weights_.head); });
   const tensor last = query_.first_rows(n);  // free by now
-  layer.work([&] { return norm(last) + varve::embedding(n, config_.hidden, type); });
+  layer.work([&] { return norm(last) + varve::embedding(n, config_.hidden, type_); });
   const tensor normed = normed_.first_rows(n);
   const tensor logits = logits_.first_rows(n);
   s.gather(last, hidden_.first_rows(rows.tokens.size), rows.last_rows);

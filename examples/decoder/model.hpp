@@ -40,13 +40,20 @@ class model {
   tensor forward(stream& s, const batch& rows);
 
   [[nodiscard]] const model_config& config() const { return config_; }
+  /// In which numbers are stored.
+  [[nodiscard]] varve::dtype type() const { return type_; }
 
  private:
+  /// The work of stream::matmul(out, x, weight) with `rows` rows.
+  [[nodiscard]] varve::work product(std::int64_t rows, const tensor& weight) const;
+  [[nodiscard]] varve::work norm(const tensor& rows) const;
+  [[nodiscard]] varve::work sum(const tensor& rows) const;
   void attention_block(stream& s, const batch& rows, std::size_t layer);
   void mlp_block(stream& s, std::int64_t rows, std::size_t layer);
   tensor head(stream& s, const batch& rows);
 
   model_config config_;
+  varve::dtype type_;
   std::unique_ptr<memory> memory_;
   weights weights_;
   std::vector<kv_cache> caches_;  // one a layer

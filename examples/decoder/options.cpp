@@ -3,6 +3,7 @@
 #include "options.hpp"
 
 #include <charconv>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -10,9 +11,12 @@ namespace decoder {
 
 const char* const usage =
     "usage: decoder [flags]\n"
-    "Generates tokens with a Llama-style model of random weights on CPU threads, and prints where the time\n"
-    "went, layer by layer.\n"
-    "  --preset NAME   sizes of the model: tiny, small (default) or 125m; give it before the sizes below\n"
+    "Generates tokens with a Llama-style model of random weights, on CPU threads or a GPU, and prints where\n"
+    "the time went, layer by layer.\n"
+    "  --backend NAME  cpu (default) or cuda\n"
+    "  --dtype NAME    of the numbers in memory, with cuda: f32, f16 (default) or bf16\n"
+    "  --preset NAME   sizes of the model: tiny, small (default), 125m, opt-125m, llama-1b, llama-7b or\n"
+    "                  llama-8b; give it before the sizes below\n"
     "  --layers N  --hidden N  --heads N  --kv-heads N  --ffn N  --vocab N\n"
     "  --prompt N      tokens of each prompt (128)\n"
     "  --tokens N      tokens to generate for each prompt (48)\n"
@@ -21,8 +25,11 @@ const char* const usage =
     "  --eager         launch every kernel by itself\n"
     "  --graph         replay decode passes as graphs; by default both ways run, one after the other\n"
     "  --json FILE     write the report as JSON; with --eager or --graph\n"
+    "  --trace FILE    write what was recorded as Chrome JSON; with --eager or --graph\n"
+    "  --overhead N    instead: what recording costs, the median of N runs with each recorder\n"
     "  --device FILE   what the device can do at most, as varve calibrate writes it: gives verdicts\n"
-    "  --help\n";
+    "  --help\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong use, 3 no GPU to run on\n";
 
 namespace {
 
@@ -37,7 +44,21 @@ std::int64_t* number_of(options& o, std::string_view flag) {
          : flag == "--tokens"   ? &o.tokens
          : flag == "--batch"    ? &o.batch
          : flag == "--seed"     ? &o.seed
+         : flag == "--overhead" ? &o.overhead
                                 : nullptr;
+}
+
+varve::dtype type_named(std::string_view name) {
+  if (name == "f32") {
+    return varve::dtype::f32;
+  }
+  if (name == "f16") {
+    return varve::dtype::f16;
+  }
+  if (name == "bf16") {
+    return varve::dtype::bf16;
+  }
+  throw std::invalid_argument{"--dtype takes f32, f16 or bf16, not '" + std::string{name} + "'"};
 }
 
 std::int64_t number_from(std::int64_t least, const std::string& flag, std::string_view text) {
@@ -56,6 +77,7 @@ options parse_options(int argc, const char* const* argv) {
   options o;
   bool eager = false;
   bool graphs = false;
+  std::optional<varve::dtype> type;
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     const auto value = [&]() -> std::string_view {
@@ -72,6 +94,16 @@ options parse_options(int argc, const char* const* argv) {
       graphs = true;
     } else if (flag == "--preset") {
       o.model = preset(value());
+    } else if (flag == "--backend") {
+      const std::string_view name = value();
+      if (name != "cpu" && name != "cuda") {
+        throw std::invalid_argument{"--backend takes cpu or cuda, not '" + std::string{name} + "'"};
+      }
+      o.cuda = name == "cuda";
+    } else if (flag == "--dtype") {
+      type = type_named(value());
+    } else if (flag == "--trace") {
+      o.trace = value();
     } else if (flag == "--json") {
       o.json = value();
     } else if (flag == "--device") {
@@ -87,8 +119,12 @@ options parse_options(int argc, const char* const* argv) {
     o.graphs = graphs;
   }
   o.model.check();
-  if (!o.json.empty() && o.eager == o.graphs) {
-    throw std::invalid_argument{"--json writes one report: add --eager or --graph"};
+  if (!o.cuda && type.value_or(varve::dtype::f32) != varve::dtype::f32) {
+    throw std::invalid_argument{"the CPU back end stores numbers as f32 alone: add --backend cuda"};
+  }
+  o.type = type.value_or(o.cuda ? varve::dtype::f16 : varve::dtype::f32);
+  if (!(o.json.empty() && o.trace.empty()) && o.eager == o.graphs) {
+    throw std::invalid_argument{"--json and --trace write of one run: add --eager or --graph"};
   }
   return o;
 }

@@ -5,6 +5,8 @@
 
 #include "config.hpp"
 
+#include <varve/work.hpp>
+
 #include <cstdint>
 #include <string>
 
@@ -18,10 +20,14 @@ struct options {
   std::int64_t tokens = 48;   ///< generated for each prompt
   std::int64_t batch = 4;     ///< sequences
   std::int64_t seed = 1;
+  bool cuda = false;                      ///< on a GPU, else on the processor
+  varve::dtype type = varve::dtype::f32;  ///< in which numbers are stored
+  std::int64_t overhead = 0;              ///< repetitions of the overhead table; 0: tokens and reports
   bool eager = true;
   bool graphs = true;
   bool help = false;
-  std::string json;    ///< path for the reports as JSON; none when empty
+  std::string json;    ///< path for the report as JSON; none when empty
+  std::string trace;   ///< path for the trace as Chrome JSON; none when empty
   std::string device;  ///< whose ceilings count: a name, or a JSON file; empty: not known
 };
 

@@ -191,7 +191,7 @@ int run(const calibrate_arguments& asked) {
   std::string text = table_of(c, all) + "kept in " + table::printable(file) +
                      "; use: varve report TRACE --device " + table::printable(file) + '\n';
   if (has_gpu()) {
-    text += "GPUs are not measured: varve devices lists what is published of them\n";
+    text += "GPUs are measured by varve-calibrate-gpu; varve devices lists what is published of them\n";
   }
   write_standard_output(text);
   return success;

@@ -3,8 +3,7 @@
 //
 // The whole model: against double, decode against prefill, graphs against eager launches.
 #include "cpu_backend.hpp"
-#include "generator.hpp"
-#include "reference.hpp"
+#include "one_sequence.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,86 +14,20 @@
 
 namespace {
 
-using decoder::batch;
 using decoder::engine_limits;
 using decoder::generator;
 using decoder::launch_mode;
 using decoder::model_config;
 using decoder::token_list;
-
-model_config sizes(std::int64_t layers, std::int64_t hidden, std::int64_t heads, std::int64_t kv_heads,
-                   std::int64_t ffn, std::int64_t vocab) {
-  model_config c;
-  c.layers = layers;
-  c.hidden = hidden;
-  c.heads = heads;
-  c.kv_heads = kv_heads;
-  c.ffn = ffn;
-  c.vocab = vocab;
-  return c;
-}
-
-// Query heads per key head: 1, 2 and 4; odd widths of heads, feed-forward part and vocabulary.
-const std::vector<model_config> shapes{sizes(2, 24, 4, 4, 37, 61), sizes(3, 40, 4, 2, 51, 97),
-                                       sizes(1, 48, 8, 2, 128, 33)};
-
-std::vector<token_list> prompts(const model_config& c, const std::vector<std::size_t>& lengths,
-                                std::uint64_t seed) {
-  std::mt19937_64 random{seed};
-  std::vector<token_list> lists;
-  for (const std::size_t length : lengths) {
-    lists.emplace_back();
-    while (lists.back().size() < length) {
-      lists.back().push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(c.vocab)));
-    }
-  }
-  return lists;
-}
-
-/// A model for one sequence, driven pass by pass.
-class one_sequence {
- public:
-  explicit one_sequence(const model_config& c) : model_{*device_, *stream_, c, {1, 16, 16}, seed} {}
-
-  /// Logits after `tokens`, of which the first stands at `position`.
-  std::vector<float> forward(const token_list& tokens, std::int32_t position) {
-    const auto rows = static_cast<std::int64_t>(tokens.size());
-    token_list sequences(tokens.size(), 0);
-    token_list positions;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      positions.push_back(position + static_cast<std::int32_t>(i));
-    }
-    const std::int32_t last = static_cast<std::int32_t>(tokens.size()) - 1;
-    const batch pass{memory_->ids(rows), {memory_->ids(rows), memory_->ids(rows)}, memory_->ids(1), 16};
-    stream_->upload(pass.tokens, tokens.data());
-    stream_->upload(pass.places.sequences, sequences.data());
-    stream_->upload(pass.places.positions, positions.data());
-    stream_->upload(pass.last_rows, &last);
-    const decoder::tensor logits = model_.forward(*stream_, pass);
-    std::vector<float> host(static_cast<std::size_t>(logits.columns));
-    stream_->download(host.data(), logits);
-    stream_->synchronise();
-    return host;
-  }
-
-  /// The same logits in double.
-  reference::row exact(const token_list& tokens) {
-    const auto memory = device_->make_memory();
-    const auto weights = decoder::load_weights(*memory, *stream_, model_.config(), seed);
-    return reference::logits(*stream_, weights, model_.config(), tokens);
-  }
-
- private:
-  static constexpr std::uint64_t seed = 7;
-  std::unique_ptr<decoder::backend> device_ = decoder::make_cpu_backend();
-  std::unique_ptr<decoder::memory> memory_ = device_->make_memory();
-  std::unique_ptr<decoder::stream> stream_ = device_->make_stream();
-  decoder::model model_;
-};
+using reference::one_sequence;
+using reference::prompts;
+using reference::shapes;
+using reference::sizes;
 
 class model : public testing::TestWithParam<std::size_t> {
  protected:
   const model_config& config_ = shapes[GetParam()];
+  std::unique_ptr<decoder::backend> device_ = decoder::make_cpu_backend();
 };
 
 // Logits are of magnitude 1. A thousand roundings of float are 6e-5; a wrong position, head or residual
@@ -102,7 +35,7 @@ class model : public testing::TestWithParam<std::size_t> {
 constexpr double tolerance = 6e-5;
 
 TEST_P(model, gives_the_logits_of_double) {
-  one_sequence sequence{config_};
+  one_sequence sequence{*device_, config_};
   const token_list tokens = prompts(config_, {9}, 3).front();
   const std::vector<float> logits = sequence.forward(tokens, 0);
   const reference::row expected = sequence.exact(tokens);
@@ -114,12 +47,12 @@ TEST_P(model, gives_the_logits_of_double) {
 
 TEST_P(model, decodes_over_its_cache_as_it_prefills) {
   const token_list tokens = prompts(config_, {12}, 4).front();
-  one_sequence stepwise{config_};
+  one_sequence stepwise{*device_, config_};
   std::vector<float> decoded = stepwise.forward({tokens.begin(), tokens.begin() + 8}, 0);
   for (std::int32_t i = 8; i < 12; ++i) {
     decoded = stepwise.forward({tokens[static_cast<std::size_t>(i)]}, i);
   }
-  one_sequence at_once{config_};
+  one_sequence at_once{*device_, config_};
   const std::vector<float> prefilled = at_once.forward(tokens, 0);
   ASSERT_EQ(decoded.size(), prefilled.size());
   for (std::size_t i = 0; i < decoded.size(); ++i) {
@@ -174,7 +107,7 @@ TEST(generator, makes_what_the_logits_say) {
   generator engine{*device, shapes[0], {1, 16, 16}, launch_mode::eager, 7};  // one_sequence's seed
   token_list tokens = prompt;
   const token_list generated = engine.generate({prompt}, 4).front();
-  one_sequence sequence{shapes[0]};
+  one_sequence sequence{*device, shapes[0]};
   for (const std::int32_t token : generated) {
     const reference::row logits = sequence.exact(tokens);
     EXPECT_EQ(token, std::max_element(logits.begin(), logits.end()) - logits.begin());

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <latch>
 #include <memory>
 #include <mutex>
@@ -138,6 +139,24 @@ TEST(cpu_event, stands_for_its_last_record) {
   done.synchronise();
   second.synchronise();
   EXPECT_EQ(log.entries(), (entries{"first", "second"}));
+}
+
+TEST(cpu_event, tells_the_time_between_two_that_were_reached) {
+  cpu_device device;
+  cpu_stream stream{device};
+  cpu_event first{device};
+  cpu_event second{device};
+  EXPECT_THROW((void)second.seconds_since(first), std::logic_error);
+  using clock = std::chrono::steady_clock;
+  stream.record(first);
+  first.synchronise();
+  const clock::time_point after_first = clock::now();
+  clock::time_point before_second;
+  stream.launch(kernel([&] { before_second = clock::now(); }));
+  stream.record(second);
+  stream.synchronise();
+  EXPECT_GE(second.seconds_since(first), std::chrono::duration<double>(before_second - after_first).count());
+  EXPECT_EQ(second.seconds_since(first), -first.seconds_since(second));
 }
 
 TEST(cpu_device, surfaces_an_exception_and_runs_nothing_after_it) {

@@ -108,6 +108,31 @@ TEST(decoder, names_what_is_wrong_and_ends_with_2) {
   EXPECT_EQ(run(VARVE_DECODER " --help").code, 0);
 }
 
+TEST(decoder, shows_what_recording_costs) {
+  const outcome table = run(VARVE_DECODER " --preset tiny --prompt 4 --tokens 3 --overhead 2");
+  EXPECT_EQ(table.code, 0) << table.output;
+  EXPECT_THAT(table.output, HasSubstr("2 passes of each of 2 repetitions"));
+  EXPECT_THAT(table.output, HasSubstr("graphs as a whole"));
+  const outcome none = run(VARVE_DECODER " --preset tiny --tokens 1 --overhead 2");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.output, HasSubstr("--tokens"));
+}
+
+#if defined(VARVE_DECODER_CUDA)
+TEST(decoder, names_why_there_is_no_gpu_and_ends_with_3) {
+  const outcome hidden = run("CUDA_VISIBLE_DEVICES= " VARVE_DECODER " --preset tiny --backend cuda");
+  EXPECT_EQ(hidden.code, 3) << hidden.output;
+  EXPECT_THAT(hidden.output, testing::AnyOf(HasSubstr("no NVIDIA driver on this machine"),
+                                            HasSubstr("CUDA_VISIBLE_DEVICES")));
+}
+#else
+TEST(decoder, says_that_it_was_built_without_cuda) {
+  const outcome without = run(VARVE_DECODER " --preset tiny --backend cuda");
+  EXPECT_EQ(without.code, 1);
+  EXPECT_THAT(without.output, HasSubstr("configure again where nvcc"));
+}
+#endif
+
 #endif
 
 }  // namespace

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// varve-calibrate-gpu: measures what the GPU of this machine reaches, keeps it as ceilings, prints it. A
+// program of its own, so that the tool varve needs nothing of CUDA.
+#include "ceilings/measure.hpp"
+
+#include "cli/machine.hpp"
+#include "cli/output.hpp"
+
+#include <varve/io.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+
+namespace {
+
+using namespace varve::ceilings_of_gpu;
+
+/// As those of varve, and one of its own.
+enum exit_code : int { success = 0, failed = 1, usage = 2, unwritable = 3, without_gpu = 5 };
+
+constexpr const char* help =
+    "varve-calibrate-gpu [OPTIONS]\n"
+    "Measures what the first visible GPU reaches: bytes a second of a copy and a triad over memory, FLOP a "
+    "second\n"
+    "of products by cuBLAS; keeps the medians as a file that varve report --device takes.\n"
+    "  --output FILE  write to FILE; default devices/GPU.json in $XDG_CONFIG_HOME/varve or ~/.config/varve\n"
+    "  --name TEXT    what the device is called; default the GPU's and the machine's name\n"
+    "  --samples N    runs of each kind, of which the median counts; default 9\n"
+    "  --order N      of the matrices, a multiple of 16; default 8192\n"
+    "  --memory MIB   that each array takes; default eight times the last cache, 256 at least\n"
+    "  --help\n"
+    "Exit codes: 0 measured, 1 something failed, 2 wrong use, 3 the file cannot be written, 5 no GPU to "
+    "measure\n";
+
+struct options {
+  std::string output;
+  std::string name;
+  std::int64_t samples = 9;
+  std::int64_t order = 8192;
+  std::int64_t memory = 0;
+  bool help = false;
+};
+
+/// Throws std::invalid_argument.
+options parse(int argc, const char* const* argv) {
+  options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    if (flag == "--help") {
+      o.help = true;
+      continue;
+    }
+    std::string* const text = flag == "--output" ? &o.output : flag == "--name" ? &o.name : nullptr;
+    std::int64_t* const number = flag == "--samples"  ? &o.samples
+                                 : flag == "--order"  ? &o.order
+                                 : flag == "--memory" ? &o.memory
+                                                      : nullptr;
+    if (text == nullptr && number == nullptr) {
+      throw std::invalid_argument{"unknown option " + flag + "; --help lists the options"};
+    }
+    if (i + 1 == argc) {
+      throw std::invalid_argument{flag + " needs a value"};
+    }
+    const std::string value = argv[++i];
+    if (text != nullptr) {
+      *text = value;
+      continue;
+    }
+    constexpr std::int64_t most = 100000;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *number);
+    if (error != std::errc{} || end != value.data() + value.size() || *number < 1 || *number > most) {
+      throw std::invalid_argument{flag + ": " + value + " is no number from 1 to 100000"};
+    }
+  }
+  if (o.order % 16 != 0 || o.order > 32768) {
+    throw std::invalid_argument{"--order: no multiple of 16 up to 32768"};
+  }
+  return o;
+}
+
+std::string place(const options& o, const std::string& device) {
+  if (!o.output.empty()) {
+    return o.output;
+  }
+  const std::string folder = varve::cli::devices_folder();
+  if (folder.empty()) {
+    throw varve::cli::output_error{
+        "neither $XDG_CONFIG_HOME nor $HOME says where to keep the result: name a file with --output"};
+  }
+  std::error_code wrong;
+  std::filesystem::create_directories(folder, wrong);
+  if (wrong) {
+    throw varve::cli::output_error{folder + ": " + wrong.message()};
+  }
+  std::string name = device;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return c == '/' || c == '\\' || static_cast<unsigned char>(c) <= ' '; }, '_');
+  return folder + '/' + name + ".json";
+}
+
+void calibrate(const options& o) {
+  const gpu device;
+  const varve::device_info& about = device.about();
+  const std::string file = place(o, about.name);
+  constexpr std::int64_t mebi = std::int64_t{1} << 20U;
+  const std::int64_t bytes = array_bytes(o.memory * mebi, about.l2_bytes, device.free_bytes());
+  if (bytes == 0) {
+    throw std::runtime_error{"too little memory is free on the GPU: end what else uses it"};
+  }
+  const int samples = static_cast<int>(o.samples);
+  std::string notes;
+  std::vector<measurement> all = measure_streams(device, bytes, samples);
+  const std::vector<measurement> products = measure_products(device, o.order, samples, notes);
+  all.insert(all.end(), products.begin(), products.end());
+
+  const std::string host = varve::cli::host_name();
+  const std::string name = !o.name.empty() ? o.name : about.name + (host.empty() ? "" : " (" + host + ')');
+  const std::string how = "varve-calibrate-gpu: median of " + std::to_string(samples) +
+                          " runs; a copy and a triad over arrays of " + std::to_string(bytes / mebi) +
+                          " MiB; products of matrices of order " + std::to_string(o.order) + " by cuBLAS " +
+                          std::to_string(cublasLtGetVersion());
+  const varve::ceilings measured = ceilings_from(all, about, name, how);
+  varve::cli::write_file(file, with_samples(varve::to_json(measured), all));
+  varve::cli::write_standard_output(name + "\n\n" + to_table(measured, all, varve::find_ceilings(about)) +
+                                    notes + "kept in " + file + "; use: varve report TRACE --device " + file +
+                                    '\n');
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto say = [](const std::exception& e) { std::cerr << "varve-calibrate-gpu: " << e.what() << '\n'; };
+  try {
+    const options o = parse(argc, argv);
+    if (o.help) {
+      std::cout << help;
+      return success;
+    }
+    calibrate(o);
+    return success;
+  } catch (const std::invalid_argument& e) {
+    say(e);
+    return usage;
+  } catch (const no_gpu& e) {
+    say(e);
+    return without_gpu;
+  } catch (const varve::cli::output_error& e) {
+    say(e);
+    return unwritable;
+  } catch (const std::exception& e) {
+    say(e);
+    return failed;
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// What recording costs an engine: the same decode passes without and with it, by turns.
+#ifndef DECODER_OVERHEAD_HPP
+#define DECODER_OVERHEAD_HPP
+
+#include "backend.hpp"
+#include "generator.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace decoder {
+
+enum class recorder : std::uint8_t {
+  never,         ///< no session was there yet in this process
+  off,           ///< no session
+  markers,       ///< a session that leaves the GPU alone
+  everything,    ///< a session as it is by default
+  whole_graphs,  ///< one record for a graph's launch
+};
+
+/// Seconds of one decode pass, of each repetition.
+struct overhead_row {
+  launch_mode mode = launch_mode::eager;
+  recorder with = recorder::off;
+  std::vector<double> host;
+  std::vector<double> device;
+  double attributed =
+      0;  ///< share of the GPU time that belongs to a layer, at least; 0: nothing was recorded
+};
+
+/// The middle one, or the mean of the middle two; 0 of none.
+[[nodiscard]] double median(std::vector<double> values);
+
+/// Runs `repetitions` of each recorder by turns, eager and replayed.
+[[nodiscard]] std::vector<overhead_row> measure_overhead(backend& device, const model_config& config,
+                                                         const std::vector<token_list>& prompts,
+                                                         std::int64_t tokens, std::int64_t repetitions,
+                                                         std::uint64_t seed);
+
+/// Medians, their ratios to no session, and how far host times lie apart.
+[[nodiscard]] std::string to_table(const std::vector<overhead_row>& rows);
+
+}  // namespace decoder
+
+#endif  // DECODER_OVERHEAD_HPP
