@@ -183,9 +183,10 @@ struct row {
   /// Of layers: `inclusive.gpu_time` in each pass that phase_row::samples has, in the same order; host time
   /// where the trace has no devices. Empty for work outside of passes.
   std::vector<time_ns> per_pass;
-  std::string main_kernel;  ///< of layers with a hundredth of their phase's GPU time: longest of `exclusive`
-  launch_shape shape;       ///< kernels only: the commonest
-  std::int64_t shapes = 0;  ///< kernels only: how many different ones
+  /// Of layers and labels with a hundredth of their phase's GPU time: longest of `exclusive`.
+  std::string main_kernel;
+  launch_shape shape;                 ///< kernels only: the commonest
+  std::int64_t shapes = 0;            ///< kernels only: how many different ones
   std::optional<occupancy> occupied;  ///< kernels only: by `shape`
   varve::verdict verdict;
   std::optional<counted_work> counted;  ///< layers only

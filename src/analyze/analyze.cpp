@@ -152,8 +152,8 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   const tree_order order = order_rows(marks, rows);
   samples values{from, order};
   add_layers(from, order, values, out);
-  add_main_kernels(from, order, out);
   add_labels(from, order, values, out);
+  add_main_kernels(from, order, out);
   add_kernels(from, values, out);
   values.deliver();
   add_verdicts(from, order, out);

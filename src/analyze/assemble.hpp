@@ -20,7 +20,7 @@ namespace analysis {
 
 /// Fills report::layers and report::phases.
 void add_layers(const results& from, const tree_order& order, samples& values, report& to);
-/// Fills in row::main_kernel of report::layers; before tidy().
+/// Fills in row::main_kernel of report::layers and report::labels, which are there; before tidy().
 void add_main_kernels(const results& from, const tree_order& order, report& to);
 /// Fills report::labels; needs report::layers.
 void add_labels(const results& from, const tree_order& order, samples& values, report& to);

@@ -19,10 +19,14 @@ constexpr double ns_per_second = 1e9;
 double amount(std::int64_t n) noexcept { return static_cast<double>(std::max<std::int64_t>(n, 0)); }
 
 std::optional<ceilings> at_clock_of(const analyze_options& options, std::optional<ceilings> c) {
-  if (c && options.clock > 0 && std::isfinite(options.clock) && (c->clock > 0 || c->top_clock > 0)) {
-    c = at_clock(*c, options.clock);
-    c->source += (c->source.empty() ? "at " : "; at ") + rate_of(options.clock, "Hz") + ", as measured";
+  if (!c || !(options.clock > 0) || !std::isfinite(options.clock)) {
+    return c;
   }
+  const bool known = c->clock > 0 || c->top_clock > 0;
+  c = at_clock(*c, options.clock);
+  c->source += (c->source.empty() ? "" : "; ") + std::string{known ? "scaled" : "not scaled"} +
+               " to the clock given, " + rate_of(options.clock, "Hz") +
+               (known ? "" : ": that of its rates is not known");
   return c;
 }
 

@@ -333,6 +333,29 @@ void add_view_options(CLI::App& app, report_arguments& out) {
       ->type_name("REGEX");
 }
 
+/// "1980" or "1980MHz" as Hz.
+std::optional<double> clock_of(const std::string& text) {
+  constexpr double least = 100;
+  constexpr double most = 5000;
+  constexpr double mega = 1e6;
+  std::istringstream in{text};
+  in.imbue(std::locale::classic());
+  double value = 0;
+  std::string unit;
+  in >> value;
+  const bool read = !in.fail();
+  std::getline(in, unit);
+  return read && (unit.empty() || unit == "MHz" || unit == " MHz") && value >= least && value <= most
+             ? std::optional{value * mega}
+             : std::nullopt;
+}
+
+void add_clock_option(CLI::App& app, report_arguments& out) {
+  add_option(app, "--clock", out.analysis.clock, "MHZ",
+             "that the multiprocessors ran at, as measured: scales what the\ndevices can compute at most",
+             "no clock from 100 to 5000 MHz", clock_of);
+}
+
 /// What the devices can do, and where the table goes.
 void add_common_options(CLI::App& app, report_arguments& out, const std::string& default_device) {
   const auto device = [&out](const std::string& text) {
@@ -392,6 +415,7 @@ void add_options(CLI::App& app, report_arguments& out) {
       ->type_name("")
       ->required();
   add_table_options(app, out);
+  add_clock_option(app, out);
   add_capture_options(app, out);
   app.add_flag("--json", out.json,
                "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");
@@ -447,6 +471,7 @@ void add_options(CLI::App& app, predict_arguments& out) {
   add_view_options(app, out.report);
   add_common_options(app, out.report, "");
   app.get_option("--device")->required();
+  add_clock_option(app, out.report);
   app.add_flag("--json", out.report.json, "the report as JSON, which varve report reads back");
   app.footer(
       "Nothing runs: each operator takes what the device allows at best, one after the other, and launching\n"
@@ -503,6 +528,7 @@ void add_options(CLI::App& app, diff_arguments& out) {
   add_analysis_options(app, out.report);
   add_capture_options(app, out.report);
   add_common_options(app, out.report, "; default by the names in the trace");
+  add_clock_option(app, out.report);
   app.footer(diff_codes);
 }
 
@@ -575,6 +601,7 @@ void add_measured_file(CLI::App& app, report_arguments& out, std::string& file) 
   add_analysis_options(app, out);
   add_capture_options(app, out);
   add_common_options(app, out, "; default by the names in the trace");
+  add_clock_option(app, out);
 }
 
 void add_options(CLI::App& app, check_arguments& out) {

@@ -53,7 +53,8 @@ report read(const std::string& path, const report_arguments& asked) {
             {!asked.captures.empty(), "--captures"},
             {asked.layer_count != 0, "--layers-count"},
             {asked.model.description.has_value(), "--model"},
-            {analysis.ceilings.has_value(), "--device"}}) {
+            {analysis.ceilings.has_value(), "--device"},
+            {analysis.clock > 0, "--clock"}}) {
         if (given) {
           complain(path + ": is a report already, so " + option + " changes nothing");
         }

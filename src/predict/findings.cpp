@@ -33,6 +33,7 @@ using table::percent;
 
 constexpr std::size_t most_of_a_kind = 10;  ///< told one by one; the rest is counted
 constexpr std::size_t slowest_rows = 3;
+constexpr double alike = 1.2;              ///< of the mean of its label's layers: these are told as one
 constexpr double least_difference = 0.05;  ///< of the median: less is no news, however sure
 constexpr double least_drift = 0.1;        ///< of the median, from first to last
 constexpr double trend_limit = 3;          ///< standard deviations
@@ -53,7 +54,10 @@ bool comes_from(const report& r, std::string_view collector) {
 class finder {
  public:
   explicit finder(const report& r)
-      : r_{r}, predicted_{comes_from(r, "prediction")}, profiled_(r.layers.size(), none) {
+      : r_{r},
+        predicted_{comes_from(r, "prediction")},
+        told_by_label_(r.layers.size(), false),
+        profiled_(r.layers.size(), none) {
     find_profiled();
   }
 
@@ -61,6 +65,7 @@ class finder {
     overheads();
     predict::find_warm_ups(r_, found_);
     predict::find_causes_of_slow_passes(r_, found_);
+    slowest_labels();
     slowest();
     slowest_kernels();
     if (predicted_) {  // nothing ran: what differs among peers is rounding
@@ -79,6 +84,7 @@ class finder {
   void find_profiled();
   void overheads();
   void slowest();
+  void slowest_labels();
   void slowest_kernels();
   void outliers(const std::vector<peers>& groups);
   void drift(const peers& group);
@@ -88,9 +94,11 @@ class finder {
   }
   /// What profiles the kernel that a layer spends most of its time in.
   [[nodiscard]] std::string command_of(std::uint32_t layer) const;
+  [[nodiscard]] std::string command_of(const row& around, std::string_view kernel) const;
 
   const report& r_;
   bool predicted_;
+  std::vector<bool> told_by_label_;      // by layer: all of its label are told as one
   std::vector<std::uint32_t> profiled_;  // by layer: of it and those below the one with most time of its own
   std::vector<finding> found_;
 };
@@ -110,14 +118,17 @@ void finder::find_profiled() {
 }
 
 // Inside of a graph no marker is open. Only varve's own markers are in its domain.
-std::string finder::command_of(std::uint32_t layer) const {
-  if (predicted_ || profiled_[layer] == none) {
-    return {};
-  }
-  const measures& m = r_.layers[layer].inclusive;
+std::string finder::command_of(const row& around, std::string_view kernel) const {
+  const measures& m = around.inclusive;
   const bool marked = m.launches > 0 && m.graph_launches == 0 && comes_from(r_, "markers");
-  return predict::profile_command(r_.layers[profiled_[layer]].main_kernel,
-                                  marked ? std::string_view{r_.layers[layer].label} : std::string_view{});
+  return predicted_
+             ? std::string{}
+             : predict::profile_command(kernel, marked ? std::string_view{around.label} : std::string_view{});
+}
+
+std::string finder::command_of(std::uint32_t layer) const {
+  return profiled_[layer] == none ? std::string{}
+                                  : command_of(r_.layers[layer], r_.layers[profiled_[layer]].main_kernel);
 }
 
 /// What held the device up for most of the starved time, and what helps against it.
@@ -162,11 +173,54 @@ void finder::overheads() {
   }
 }
 
+// Where several layers have one name, what they take together says more than what one of them does.
+void finder::slowest_labels() {
+  const std::vector<std::uint32_t> phases = predict::phases_of(r_);
+  std::map<std::pair<std::uint32_t, std::string_view>, std::vector<std::uint32_t>> layers;
+  const auto time = [&](std::uint32_t i) { return r_.layers[i].exclusive.gpu_time; };
+  for (std::uint32_t i = 0; i < r_.layers.size(); ++i) {
+    if (phases[i] != none && time(i) > 0 && !r_.layers[i].path.empty()) {
+      layers[{phases[i], r_.layers[i].label}].push_back(i);
+    }
+  }
+  std::vector<std::vector<const row*>> labels(r_.phases.size());
+  for (const row& label : r_.labels) {
+    const std::uint32_t phase = label.exclusive.gpu_time > 0 ? predict::phase_of(r_, label) : none;
+    if (phase != none && layers[{phase, label.label}].size() > 1) {
+      labels[phase].push_back(&label);
+    }
+  }
+  for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
+    std::vector<const row*>& here = labels[p];
+    std::stable_sort(here.begin(), here.end(), [](const row* a, const row* b) {
+      return a->exclusive.gpu_time > b->exclusive.gpu_time;
+    });
+    here.resize(std::min(here.size(), slowest_rows));
+    for (const row* const label : here) {
+      const std::vector<std::uint32_t>& of = layers[{p, label->label}];
+      const auto all = static_cast<double>(label->exclusive.gpu_time);
+      const auto whole = static_cast<double>(r_.phases[p].total.gpu_time);
+      for (const std::uint32_t i : of) {
+        told_by_label_[i] = static_cast<double>(time(i)) <= alike * all / static_cast<double>(of.size());
+      }
+      const auto longest =
+          *std::max_element(of.begin(), of.end(), [&](auto a, auto b) { return time(a) < time(b); });
+      found_.push_back(
+          {finding::kind::slowest, p, longest, whole > 0 ? all / whole : 0, 0,
+           label->label + (label->phase.empty() ? "" : " in " + label->phase) + " takes " +
+               duration(label->exclusive.gpu_time) + " itself in " + std::to_string(of.size()) +
+               " layers together, " + percent(all, whole) + " % of its phase's GPU time",
+           label->main_kernel.empty() ? command_of(longest) : command_of(*label, label->main_kernel)});
+    }
+  }
+}
+
 void finder::slowest() {
   std::vector<std::vector<std::uint32_t>> rows(r_.phases.size());
   const std::vector<std::uint32_t> phases = predict::phases_of(r_);
   for (std::uint32_t i = 0; i < r_.layers.size(); ++i) {
-    if (phases[i] != none && r_.layers[i].exclusive.gpu_time > 0 && !r_.layers[i].path.empty()) {
+    if (phases[i] != none && r_.layers[i].exclusive.gpu_time > 0 && !r_.layers[i].path.empty() &&
+        !told_by_label_[i]) {
       rows[phases[i]].push_back(i);
     }
   }

@@ -46,6 +46,26 @@ TEST(main_kernels, none_for_what_takes_less_than_a_hundredth_of_its_phase) {
   EXPECT_EQ(row_of(r.layers, "small", "prefill").main_kernel, "k");  // all of its own phase
 }
 
+// 200 layers of one name, 0.5 % of the phase each: none for one of them, but for the name. "gemm" takes 2000
+// ns of it, "norm" in every second layer 2 · 100; the head's 400 ns are more than that, and not of this name.
+TEST(main_kernels, of_labels_over_all_layers_that_have_them) {
+  trace_builder b;
+  const auto pass = b.phase("decode", 0, 100'000);
+  for (int i = 0; i < 200; ++i) {
+    const varve::time_ns at = i * 100;
+    const auto mlp = b.layer(pass, "mlp", i, at, at + 90);
+    b.launched_kernel(mlp, at, at + 1, at + 2, at + 12, "gemm");
+    if (i % 2 == 0) {
+      b.launched_kernel(mlp, at + 20, at + 21, at + 22, at + 24, "norm");
+    }
+  }
+  b.launched_kernel(b.layer(pass, "head", no_index, 30'000, 30'100), 30'000, 30'001, 30'002, 30'402, "head");
+  const varve::report r = b.analyze();
+  EXPECT_EQ(row_of(r.layers, "mlp 0", "decode").main_kernel, "");
+  EXPECT_EQ(row_of(r.labels, "mlp", "decode").main_kernel, "gemm");
+  EXPECT_EQ(row_of(r.labels, "head", "decode").main_kernel, "head");
+}
+
 TEST(main_kernels, none_where_no_kernel_ran) {
   trace_builder b;
   const auto layer = b.layer(b.phase("decode", 0, 1000), "layer", 0, 0, 900);

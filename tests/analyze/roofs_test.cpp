@@ -169,7 +169,14 @@ TEST(roofs, follow_a_measured_clock) {
   EXPECT_EQ(row.verdict.by, bound::compute);
   EXPECT_DOUBLE_EQ(row.verdict.compute_share, 1);
   EXPECT_DOUBLE_EQ(row.verdict.memory_share, 0.2);
-  EXPECT_EQ(r.devices[0].ceilings->source, "at 2.7 GHz, as measured");
+  EXPECT_EQ(r.devices[0].ceilings->source, "scaled to the clock given, 2.7 GHz");
+  // Nothing to scale by: rates stay, which is said.
+  options.ceilings->clock = options.ceilings->top_clock = 0;
+  options.ceilings->source = "a sheet";
+  const auto unscaled = b.analyze(options);
+  EXPECT_EQ(unscaled.devices[0].ceilings->flops, options.ceilings->flops);
+  EXPECT_EQ(unscaled.devices[0].ceilings->source,
+            "a sheet; not scaled to the clock given, 2.7 GHz: that of its rates is not known");
 }
 
 TEST(roofs, are_nothing_without_ceilings) {

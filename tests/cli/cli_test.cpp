@@ -221,6 +221,12 @@ TEST_F(cli, tells_the_work_of_layers_from_the_description_of_a_model) {
   ASSERT_NE(half.find({"Mixer", 0, "ProfilerStep"}), nullptr);
   EXPECT_EQ(half.find({"Mixer", 0, "ProfilerStep"})->inclusive.declared.flops, 6 * 256 + 12 * 16);
   EXPECT_THAT(run({"report", "--model", config, report}).err, HasSubstr("so --model changes nothing"));
+  // The clock that it was measured at scales what the device is held against.
+  EXPECT_THAT(run({"report", trace, "--model", config, "--batch-tokens", "6x2", "--device", "h100-sxm",
+                   "--clock", "1980"})
+                  .out,
+              HasSubstr("scaled to the clock given, 1.98 GHz"));
+  EXPECT_THAT(run({"report", "--clock", "1980", report}).err, HasSubstr("so --clock changes nothing"));
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{"--model", files.path("none.json")}, "none.json"},
       {{"--model", config, "--model-rule", "mixer=mixing"}, "is no part of a model"},
@@ -289,6 +295,7 @@ TEST_F(cli, calls_a_wrong_command_line_by_its_name) {
       {{"report", "--phase-rule", "(", report}, "--phase-rule: naming rule \"(\": is not a reg"},
       {{"report", "--ignore-rule", std::string(513, 'a'), report}, "is longer than 512 bytes"},
       {{"report", report, "--layer-rule"}, "--layer-rule"},
+      {{"report", "--clock", "2", report}, "--clock: \"2\" is no clock from 100 to 5000 MHz"},
       {{"report", "--color", "blue", report}, "\"blue\" is none of auto"}};
   for (const example& e : examples) {
     const outcome o = run(e.words);

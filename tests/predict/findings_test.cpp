@@ -85,6 +85,48 @@ TEST(findings, slowest_layers_are_told_with_their_own_share) {
   EXPECT_EQ(found[2].layer, 0U);
 }
 
+// 36 layers with experts of 18 ns each, 648 of 1000 ns, the 36 norms 5 each, and a head: what one of the
+// experts takes is no news, but that the 8th takes 30, more than 1.2 times the mean of 660 ÷ 36 = 18.3.
+TEST(findings, layers_of_one_label_are_told_together) {
+  varve::report r = decode(1, 1000, 0);
+  for (int i = 0; i < 36; ++i) {
+    const auto layer = static_cast<std::uint32_t>(r.layers.size());
+    add_layer(r, "layer", i, 1, 23).exclusive.gpu_time = 0;
+    add_layer(r, "FusedMoE", no_index, 1, i == 7 ? 30 : 18, layer);
+    add_layer(r, "norm", no_index, 1, 5, layer);
+  }
+  add_layer(r, "head", no_index, 1, 160);
+  for (const auto& [label, time] : {std::pair{"FusedMoE", 660}, {"norm", 180}, {"head", 160}}) {
+    varve::row& all = r.labels.emplace_back();
+    all.path = all.label = label;
+    all.phase = "decode";
+    all.inclusive.gpu_time = all.exclusive.gpu_time = time;
+    all.main_kernel = "kernel_of_" + all.label;
+  }
+  auto found = of_kind(r, finding::kind::slowest);
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].text,
+            "FusedMoE in decode takes 660 ns itself in 36 layers together, 66.0 % of its phase's GPU time");
+  EXPECT_DOUBLE_EQ(found[0].value, 0.66);
+  EXPECT_EQ(r.layers[found[0].layer].path, "layer 7 / FusedMoE");
+  EXPECT_EQ(found[0].phase, 0U);
+  EXPECT_EQ(found[0].next_step,
+            "ncu --set full --launch-count 1 --kernel-name 'regex:(^|:)kernel_of_FusedMoE$' ENGINE");
+  EXPECT_EQ(found[1].text,
+            "norm in decode takes 180 ns itself in 36 layers together, 18.0 % of its phase's GPU time");
+  EXPECT_EQ(found[2].text, "head in decode takes 160 ns itself, 16.0 % of its phase's GPU time");
+  EXPECT_EQ(found[3].text, "layer 7 / FusedMoE in decode takes 30 ns itself, 3.0 % of its phase's GPU time");
+  // Of two phases each has its own: prefill's experts are another's, and one layer alone is told as such.
+  varve::row prefill = r.labels[0];
+  r.phases.push_back(r.phases[0]);
+  r.phases[1].phase = prefill.phase = "prefill";
+  r.labels.push_back(prefill);
+  add_layer(r, "FusedMoE", 0, 1, 600).phase = "prefill";
+  found = of_kind(r, finding::kind::slowest);
+  ASSERT_EQ(found.size(), 5U);
+  EXPECT_EQ(found[4].text, "FusedMoE 0 in prefill takes 600 ns itself, 60.0 % of its phase's GPU time");
+}
+
 // Six layers, the last five times as slow, and a kernel: a find where something ran.
 TEST(findings, of_a_prediction_are_the_slowest_alone_and_nothing_profiles_them) {
   varve::report r = decode(1, 1000, 0);
