@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-// NOLINTBEGIN(readability-identifier-naming): the names of cuBLAS
+// NOLINTBEGIN(readability-identifier-naming,misc-unused-parameters): as cuBLAS has them
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -278,6 +278,6 @@ bool matmul(work& out, const entry_types& t, VARVE_CUBLAS_PARAMETERS_matmul(Inde
 }  // namespace varve::cublas
 
 #pragma GCC diagnostic pop
-// NOLINTEND(readability-identifier-naming)
+// NOLINTEND(readability-identifier-naming,misc-unused-parameters)
 
 #endif  // VARVE_CUBLAS_CALLS_HPP

@@ -61,7 +61,7 @@ constexpr bool multiplies_thrice(std::string_view name) noexcept {
 
 }  // namespace varve::cublas
 
-// NOLINTBEGIN(readability-identifier-naming): the names of cuBLAS
+// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names of cuBLAS
 // clang-format off
 #define VARVE_CUBLAS_DEFINE(form, name, index, scalar, a, c)                                              \
   extern "C" __attribute__((visibility("default"))) VARVE_CUBLAS_RESULT_##form name(                      \
@@ -78,4 +78,4 @@ constexpr bool multiplies_thrice(std::string_view name) noexcept {
 VARVE_CUBLAS_ENTRIES(VARVE_CUBLAS_DEFINE)
 VARVE_CUBLASLT_ENTRIES(VARVE_CUBLAS_DEFINE)
 // clang-format on
-// NOLINTEND(readability-identifier-naming)
+// NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)

@@ -88,7 +88,7 @@ constexpr weight_format format_of(dtype type, int scales) noexcept {
 }
 
 constexpr std::int64_t scale_bytes(std::int64_t n, std::int64_t k, dtype type, int scales) noexcept {
-  return bytes_of(n, k, format_of(type, scales)) - bytes_of(n, k, type);
+  return scales == scale_scalar ? 0 : bytes_of(n, k, format_of(type, scales)) - bytes_of(n, k, type);
 }
 
 }  // namespace

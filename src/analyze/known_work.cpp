@@ -3,6 +3,7 @@
 #include "analyze/known_work.hpp"
 
 #include "analyze/numbers.hpp"
+#include "analyze/product_kernels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -51,28 +52,6 @@ bool tells_any(const trace& t, const std::vector<bool>& known) {
          std::any_of(t.graph_nodes.begin(), t.graph_nodes.end(),
                      [](const graph_node& n) { return declares_work(n.declared); });
 }
-
-/// Of a trace whose shapes are those of calls of cuBLAS, which kernels such calls launch: by their names.
-class product_kernels {
- public:
-  explicit product_kernels(const trace& t) : t_{t}, known_(t.operators.size() == 0 ? t.strings.size() : 0) {}
-
-  [[nodiscard]] bool holds(std::uint32_t activity) {
-    const std::uint32_t name = t_.activities.name[activity];
-    if (name >= known_.size() || t_.activities.kind[activity] != activity_kind::kernel) {
-      return false;
-    }
-    if (known_[name] == unasked) {
-      known_[name] = kernel_category(t_.strings[name]) == "linear" ? yes : no;
-    }
-    return known_[name] == yes;
-  }
-
- private:
-  enum answer : std::uint8_t { unasked, no, yes };
-  const trace& t_;
-  std::vector<answer> known_;  // by name
-};
 
 }  // namespace
 

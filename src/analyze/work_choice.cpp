@@ -2,8 +2,10 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "analyze/work_choice.hpp"
 
+#include "analyze/flat_map.hpp"
 #include "analyze/numbers.hpp"
 #include "analyze/operators.hpp"
+#include "analyze/product_kernels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -55,9 +57,6 @@ class chooser {
     return is_layer && t_.ranges[r].kind != range_kind::phase ? owner : none;
   }
 
-  /// Shapes are those of calls of cuBLAS, which are perhaps not all that ran in a range.
-  [[nodiscard]] bool are_of_calls() const noexcept { return t_.operators.size() == 0; }
-
   /// Time on the devices of what operators launched in each range, and of those of known work.
   struct launched {
     double all = 0;
@@ -73,8 +72,7 @@ class chooser {
           op < known.size() && op < t_.operators.range.size() ? t_.operators.range[op] : none;
       const bool replayed = t_.activities.node[i] < t_.graph_nodes.size();
       if (range < ranges_.size() && ranges_[range].owner != none && !replayed) {
-        const auto time = static_cast<double>(
-            std::max<time_ns>(0, clamp_time(t_.activities.end[i]) - clamp_time(t_.activities.begin[i])));
+        const double time = length_of(i);
         out[ranges_[range].owner].all += time;
         out[ranges_[range].owner].known += known[op] ? time : 0;
       }
@@ -82,12 +80,39 @@ class chooser {
     return out;
   }
 
+  /// The same of what was launched in each range, and of the products among that.
+  [[nodiscard]] std::vector<launched> times_of_calls() const {
+    std::vector<launched> out(ranges_.size());
+    flat_map owners;  // by correlation
+    for (std::size_t c = 0; c < t_.calls.size(); ++c) {
+      const std::uint32_t range = t_.calls.range[c];
+      if (range < ranges_.size() && t_.calls.correlation[c] != 0 && ranges_[range].owner != none) {
+        owners[t_.calls.correlation[c]] = ranges_[range].owner;
+      }
+    }
+    product_kernels products{t_};
+    for (std::uint32_t i = 0; i < t_.activities.size(); ++i) {
+      const std::uint32_t owner = owners.find(t_.activities.correlation[i]);
+      if (owner != none && t_.activities.node[i] >= t_.graph_nodes.size()) {
+        const double time = length_of(i);
+        out[owner].all += time;
+        out[owner].known += products.holds(i) ? time : 0;
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] double length_of(std::size_t activity) const noexcept {
+    return static_cast<double>(std::max<time_ns>(
+        0, clamp_time(t_.activities.end[activity]) - clamp_time(t_.activities.begin[activity])));
+  }
+
   /// A side operator whose shapes tell its bytes must not stand for experts whose work is in no shape; nor
   /// calls of cuBLAS for the attention beside them.
   void heed_what_shapes_miss() {
-    const std::vector<launched> times = times_of_operators();
+    const std::vector<launched> times = has_shapes_of_calls(t_) ? times_of_calls() : times_of_operators();
     for (std::uint32_t r = 0; r < ranges_.size(); ++r) {
-      if (to_.source[r] == shapes && (are_of_calls() || times[r].known < complete * times[r].all) &&
+      if (to_.source[r] == shapes && times[r].known < complete * times[r].all &&
           amounts_[r][description] > amounts_[r][shapes]) {
         to_.source[r] = description;
       }
@@ -97,7 +122,8 @@ class chooser {
   void note_differences() {
     for (std::uint32_t r = 0; r < ranges_.size(); ++r) {
       for (std::size_t other = to_.source[r] + std::size_t{1}; other < work_sources; ++other) {
-        const bool is_part = other == shapes && are_of_calls() && flops_[r][other] < flops_[r][to_.source[r]];
+        const bool is_part =
+            other == shapes && has_shapes_of_calls(t_) && flops_[r][other] < flops_[r][to_.source[r]];
         if (amounts_[r][other] > 0 && !is_part) {
           to_.differences.push_back({r, static_cast<work_source>(to_.source[r]),
                                      static_cast<work_source>(other), flops_[r][to_.source[r]],

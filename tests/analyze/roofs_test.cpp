@@ -229,7 +229,7 @@ TEST(roofs, take_the_word_of_the_most_trusted_source) {
   b.t.works.push_back({mlp, linear(1'100, 100), work_source::description});
   b.t.works.push_back({mlp, linear(1'000, 90), work_source::shapes});
   b.t.works.push_back({attention, linear(500, 50), work_source::description});
-  b.launched_kernel(mlp, 0, 10, 100, 200);
+  b.launched_kernel(mlp, 0, 10, 100, 200, "gemm");
   b.launched_kernel(attention, 1000, 1010, 1100, 1400);
   const auto r = b.analyze(on_gpu);
   EXPECT_EQ(row_of(r.layers, "mlp 0", "decode").inclusive.declared, linear(1'000, 90));
@@ -245,8 +245,9 @@ TEST(roofs, take_the_word_of_the_most_trusted_source) {
   EXPECT_EQ(r.phases[f.phase].phase, "decode");
   EXPECT_DOUBLE_EQ(f.value, 0.1);
   EXPECT_THAT(f.text, HasSubstr("in the FLOPs of 1 of 1 rows, most in mlp 0: 1.1 kFLOP and 1 kFLOP"));
-  // No operators are in the trace: what ran in the layer with shapes is not known to be theirs.
+  // No operators are in the trace: shapes are those of calls of cuBLAS, whose kernels are products.
   EXPECT_DOUBLE_EQ(r.quality.work_known[static_cast<std::size_t>(work_source::description)], 0.75);
+  EXPECT_DOUBLE_EQ(r.quality.work_known[static_cast<std::size_t>(work_source::shapes)], 0.25);
 }
 
 // Of the experts' 1,000 ns a side operator of known work has 40, and of the norm's 95 (where 5 more are of no

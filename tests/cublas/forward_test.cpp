@@ -33,7 +33,8 @@ Type argument(int i, bool sound) {
     }
   } else if constexpr (std::is_integral_v<Type>) {
     if (sound) {
-      return static_cast<Type>(i + 1);
+      const auto number = static_cast<Type>(i);
+      return static_cast<Type>(number + 1);
     }
   }
   unsigned char bytes[sizeof out];
@@ -65,7 +66,7 @@ void expect_forwarded(const char* name, Result (*function)(Parameters...), int a
 
 void expect_all_forwarded(int answer, bool sound) {
   standin_cublas::load_lt();
-#define EXPECT_FORWARDED(form, name, index, scalar, a, c) expect_forwarded(#name, &name, answer, sound);
+#define EXPECT_FORWARDED(form, name, index, scalar, a, c) expect_forwarded(#name, &(name), answer, sound);
   VARVE_CUBLAS_ENTRIES(EXPECT_FORWARDED)
   if (!sound) {
     VARVE_CUBLASLT_ENTRIES(EXPECT_FORWARDED)
@@ -91,12 +92,13 @@ TEST(cublas_forwards, all_that_it_is_called_with_in_a_session_and_tells_no_work_
     expect_all_forwarded(14, false);  // no argument is looked at
   }
   const varve::trace t = session.stop();
-#define IS_LEGACY_int 0
-#define IS_LEGACY_void 1
-#define COUNT_LEGACY_(result) +IS_LEGACY_##result
-#define COUNT_LEGACY_OF(result) COUNT_LEGACY_(result)
-#define COUNT_LEGACY(form, name, index, scalar, a, c) COUNT_LEGACY_OF(VARVE_CUBLAS_RESULT_##form)
-  EXPECT_THAT(t.works, SizeIs(VARVE_CUBLAS_ENTRIES(COUNT_LEGACY)));  // whose failure nobody is told
+  std::size_t mute = 0;  // whose failure nobody is told
+#define COUNT_MUTE(form, name, index, scalar, a, c) \
+  mute += std::is_void_v<VARVE_CUBLAS_RESULT_##form> ? 1 : 0;
+  VARVE_CUBLAS_ENTRIES(COUNT_MUTE)
+#undef COUNT_MUTE
+  EXPECT_EQ(mute, 8U);
+  EXPECT_THAT(t.works, SizeIs(mute));
 }
 
 TEST(cublas_forwards, all_that_it_is_called_with_in_a_session_where_calls_succeed) {

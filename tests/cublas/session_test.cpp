@@ -207,6 +207,36 @@ TEST_F(cublas_session, knows_the_work_of_products_alone_in_a_range_of_more) {
   EXPECT_DOUBLE_EQ(r.quality.work_known[static_cast<std::size_t>(varve::work_source::shapes)], 2.0 / 3.0);
 }
 
+TEST_F(cublas_session, gives_way_to_a_description_where_more_than_products_ran) {
+  varve::session session{on_standin()};
+  {
+    const varve::phase pass{varve::decode};
+    for (int i = 0; i < 2; ++i) {
+      const varve::layer layer{"layer", i};
+      multiply(50);
+      standin::launch(stream, "ampere_sgemm_32x32");
+      if (i == 0) {
+        standin::launch(stream, "flash_fwd_kernel");
+      }
+    }
+  }
+  varve::trace t = session.stop();
+  // 100 FLOPs by the calls, 150 by the description: of the first layer, in which attention runs too, that
+  // counts.
+  ASSERT_THAT(t.works, SizeIs(2));
+  ASSERT_EQ(t.works[0].declared.flops, 100);
+  const std::int64_t bytes = t.works[0].declared.bytes();
+  t.works.push_back({t.works[0].range, varve::work{150, bytes}, varve::work_source::description});
+  t.works.push_back({t.works[1].range, varve::work{150, bytes}, varve::work_source::description});
+  const varve::report r = varve::analyze(t);
+  const varve::row* const both = r.find({"layer", 0, VARVE_DECODE});
+  const varve::row* const linear = r.find({"layer", 1, VARVE_DECODE});
+  ASSERT_TRUE(both != nullptr && linear != nullptr);
+  EXPECT_EQ(both->inclusive.declared.flops, 150);
+  EXPECT_EQ(linear->inclusive.declared.flops, 100);
+  EXPECT_THAT(r.findings, Contains(Field(&varve::finding::what, varve::finding::kind::work_difference)));
+}
+
 TEST_F(cublas_session, gives_work_at_capture_to_each_replay) {
   varve::session session{on_standin()};
   launch_inside();

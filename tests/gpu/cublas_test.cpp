@@ -66,6 +66,13 @@ TEST_F(gpu_cublas, products_are_attributed_to_their_layers_eager_and_in_graphs) 
     EXPECT_EQ(kernels[static_cast<std::size_t>(layer)], kernels[0]) << layer;  // all are the same product
   }
   expect_all_attributed(r, kernels);
+  // varve::cublas stands before it: 2·512³ in the eager pass, and in the replayed one.
+  for (int layer = 0; layer < 4; ++layer) {
+    const varve::row* const row = r.find({"layer", layer, VARVE_DECODE});
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(row->inclusive.declared.flops, 2 * (2LL * size * size * size)) << layer;
+    EXPECT_EQ(row->inclusive.unknown_work_time, 0) << layer;
+  }
   float first = 0;
   check(cudaMemcpy(&first, c.get(), sizeof first, cudaMemcpyDeviceToHost));
   EXPECT_EQ(first, static_cast<float>(size));  // 512 times 1·1, exact in TF32 too

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -38,12 +39,9 @@ STANDIN_CUBLAS void set_modes(int math, int pointers);
 /// The bytes that a call with these arguments notes.
 template <class... Arguments>
 std::vector<unsigned char> bytes_of(const Arguments&... arguments) {
-  std::vector<unsigned char> out;
-  const auto add = [&](const void* argument, std::size_t size) {
-    const auto* const bytes = static_cast<const unsigned char*>(argument);
-    out.insert(out.end(), bytes, bytes + size);
-  };
-  (add(&arguments, sizeof arguments), ...);
+  std::vector<unsigned char> out((sizeof arguments + ...));
+  std::size_t at = 0;
+  ((std::memcpy(&out[at], &arguments, sizeof arguments), at += sizeof arguments), ...);
   return out;
 }
 

@@ -466,6 +466,16 @@ TEST(describe, what_the_engine_declared_at_capture_counts_in_place_of_the_descri
   EXPECT_EQ(row_of(r.layers, "layer 1 / mlp", "decode").inclusive.declared.flops, 768);
 }
 
+TEST(describe, what_calls_told_at_capture_gives_way_to_the_description) {
+  trace_builder b;
+  const graph g{b, {1000, 0, 0, 5}};
+  b.t.graph_nodes[g.nodes[1]].told_by = work_source::shapes;
+  g.replay(b, decode(b, 10), 0);
+  describe(b.t, small());
+  const varve::report r = b.analyze();
+  EXPECT_EQ(row_of(r.layers, "layer 0 / mlp", "decode").inclusive.declared.flops, 768);
+}
+
 TEST(describe, eager_ranges_and_replays_of_one_pass_share_its_layers) {
   trace_builder b;
   const graph g{b};
