@@ -57,6 +57,7 @@ const driver* find_driver(bool load) noexcept {
   find(library, "cuCtxPushCurrent_v2", d.context_push);
   find(library, "cuCtxPopCurrent_v2", d.context_pop);
   find(library, "cuCtxSynchronize", d.context_synchronize);
+  find(library, "cuCtxGetCurrent", d.context_get_current);
   find(library, "cuCtxGetDevice", d.context_get_device);
   find(library, "cuStreamCreate", d.stream_create);
   find(library, "cuStreamDestroy_v2", d.stream_destroy);

@@ -42,6 +42,7 @@ struct driver {
   int (*context_push)(context c);
   int (*context_pop)(context* c);
   int (*context_synchronize)();
+  int (*context_get_current)(context* c);
   int (*context_get_device)(int* device);
   int (*stream_create)(stream* s, unsigned flags);
   int (*stream_destroy)(stream s);

@@ -6,6 +6,7 @@
 #include "analyze/assemble.hpp"
 #include "analyze/calls.hpp"
 #include "analyze/collectives.hpp"
+#include "analyze/counted.hpp"
 #include "analyze/event_spans.hpp"
 #include "analyze/gauges.hpp"
 #include "analyze/host.hpp"
@@ -162,6 +163,7 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
   add_devices(from, out);
   add_requests(from, out);
   add_gauges(from, out);
+  add_counts(from, order, out);
   std::vector<finding> found = findings_of(out);
   out.findings.insert(out.findings.begin(), std::make_move_iterator(found.begin()),
                       std::make_move_iterator(found.end()));

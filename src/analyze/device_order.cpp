@@ -55,10 +55,13 @@ void device_order::find_devices() {
   }
   if (ids.empty() && (!t_.ranges.empty() || calls_.size() != 0 || table_.unknown_streams != 0)) {
     std::uint32_t lowest = none;
+    for (const range_count& c : t_.counts) {
+      lowest = std::min(lowest, c.device);
+    }
     for (const stream_info& s : t_.streams) {
       lowest = std::min(lowest, s.device);
     }
-    for (std::size_t k = 0; k < t_.devices.size() && t_.streams.empty(); ++k) {
+    for (std::size_t k = 0; k < t_.devices.size() && t_.streams.empty() && t_.counts.empty(); ++k) {
       lowest = std::min(lowest, t_.devices[k].id);
     }
     ids.push_back(lowest == none ? 0 : lowest);

@@ -405,6 +405,10 @@ void add_capture_options(CLI::App& app, report_arguments& out) {
          "--captures", out.captures,
          "traces of graph captures, or folders of them, which lend their\nmodules to replayed kernels")
       ->type_name("PATH");
+  app.add_option(
+         "--counters", out.counters,
+         "a run of the same engine that counted (session_options::\ncounters): its counts beside these times")
+      ->type_name("FILE");
   add_option(app, "--layers-count", out.layer_count, "N",
              "layers are inferred from repeated kernels of graphs only\nwhere there are N",
              "no number of layers from 0 to 100000", number_of<std::size_t>);

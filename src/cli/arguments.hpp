@@ -37,6 +37,7 @@ struct report_arguments {
   analyze_options analysis;
   std::vector<naming_rule> rules;
   std::vector<std::string> captures;
+  std::string counters;  ///< trace or report of a run that counted, or empty
   std::size_t layer_count = 0;
   model_arguments model;
   std::optional<std::uint64_t> most_bytes;  ///< that a file may hold, else what readers take

@@ -34,6 +34,13 @@ report analyze_file(const std::string& path, const read_options& options, const 
 }  // namespace
 
 report read(const std::string& path, const report_arguments& asked) {
+  if (!asked.counters.empty()) {
+    report_arguments alone = asked;
+    alone.counters.clear();
+    report r = read(path, alone);
+    add_counted(r, read(asked.counters, alone));
+    return r;
+  }
   const analyze_options& analysis = asked.analysis;
   progress shown{path};
   read_options options;

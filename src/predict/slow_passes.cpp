@@ -78,7 +78,7 @@ slow_passes find_slow(const std::vector<time_ns>& lengths) {
                                     least_excess * out.median);
   for (const double step : steps) {
     out.is_slow.push_back(step > out.limit);
-    out.count += out.is_slow.back() ? 1 : 0;
+    out.count += out.is_slow.back() ? 1U : 0U;
     out.mean += out.is_slow.back() ? step : 0;
   }
   out.mean /= static_cast<double>(std::max<std::size_t>(out.count, 1));

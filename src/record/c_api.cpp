@@ -8,6 +8,7 @@
 #include "record/device_source.hpp"
 #include "record/graph_labels.hpp"
 #include "record/nvtx.hpp"
+#include "record/range_counter.hpp"
 #include "record/recording.hpp"
 #include "record/registry.hpp"
 #include "record/span_source.hpp"
@@ -41,6 +42,22 @@ std::uint32_t settled_state() noexcept {
   }
   return state;
 }
+
+/// What others are told of a range that has begun.
+std::uint64_t announce(std::uint32_t state, std::uint64_t token, int kind, const char* name,
+                       std::int32_t index) noexcept {
+  if ((state & state_counting) != 0 && token != 0) {
+    built_in_counter().begin(token, kind, name);
+  }
+  if ((state & VARVE_STATE_NVTX) != 0) {
+    nvtx::push(name, index);
+    token |= token_nvtx;
+  }
+  return token;
+}
+
+/// Tools and counters are told of every begin and end.
+constexpr std::uint32_t state_told = VARVE_STATE_NVTX | state_counting;
 
 void append(const slot* slots, std::uint32_t count) noexcept {
   if (is_recording(varve_load_state_())) {
@@ -89,11 +106,7 @@ uint64_t varve_push_(int kind, const char* name, int32_t index) noexcept {
       token = log->push(kind, name, index, is_recording(state));
     }
   }
-  if (__builtin_expect((state & VARVE_STATE_NVTX) != 0, 0)) {
-    nvtx::push(name, index);
-    token |= token_nvtx;
-  }
-  return token;
+  return __builtin_expect((state & state_told) != 0, 0) ? announce(state, token, kind, name, index) : token;
 }
 
 void varve_pop_(uint64_t id) noexcept {
@@ -101,15 +114,19 @@ void varve_pop_(uint64_t id) noexcept {
     nvtx::pop();
   }
   if (__builtin_expect((id & token_marked) != 0, 1)) {
+    const std::uint32_t state = varve_load_state_();
+    if (__builtin_expect((state & state_counting) != 0, 0)) {
+      built_in_counter().end(id & ~token_nvtx);
+    }
     if (thread_log* const log = log_of_thread()) {
-      log->pop(id, is_recording(varve_load_state_()));
+      log->pop(id, is_recording(state));
     }
   }
 }
 
 uint64_t varve_next_(uint64_t id, const char* name, int32_t index) noexcept {
   const std::uint32_t state = varve_load_state_();
-  const bool tool = (id & token_nvtx) != 0 || (state & VARVE_STATE_NVTX) != 0;
+  const bool tool = (id & token_nvtx) != 0 || (state & state_told) != 0;
   if (__builtin_expect((id & token_marked) == 0 || tool, 0)) {
     varve_pop_(id);
     return state != 0 ? varve_push_(VARVE_KIND_LAYER, name, index) : 0;
@@ -120,7 +137,7 @@ uint64_t varve_next_(uint64_t id, const char* name, int32_t index) noexcept {
 
 varve_range varve_step_(varve_range range, const char* name, int32_t index) noexcept {
   const std::uint32_t state = varve_load_state_();
-  if ((range.id & token_marked) == 0 || (range.id & token_nvtx) != 0 || (state & VARVE_STATE_NVTX) != 0) {
+  if ((range.id & token_marked) == 0 || (range.id & token_nvtx) != 0 || (state & state_told) != 0) {
     varve_close_(range);
     return state != 0 ? varve_open_(VARVE_KIND_LAYER, name, index) : varve_range{0, 0};
   }
@@ -134,6 +151,9 @@ varve_range varve_open_(int kind, const char* name, int32_t index) noexcept {
     if (thread_log* const log = log_of_thread()) {
       range.id = log->push(kind, name, index, is_recording(state));
     }
+  }
+  if ((state & state_counting) != 0 && range.id != 0) {
+    built_in_counter().begin(range.id, kind, name);
   }
   if ((state & VARVE_STATE_NVTX) != 0) {
     range.nvtx = nvtx::start(name, index);

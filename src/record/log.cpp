@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "record/log.hpp"
 
+#include "record/range_counter.hpp"
 #include "record/span_source.hpp"
 
 #include <algorithm>
@@ -310,6 +311,9 @@ void thread_log::end_thread(bool recording) noexcept {
     if (stack_[i].streamed) {
       built_in_spans().abandon(make_token(number_, stack_[i].serial));
     }
+  }
+  if (depth_ > 0 && (varve_load_state_() & state_counting) != 0) {
+    built_in_counter().abandon();
   }
   depth_ = 0;
   open_calls_ = 0;

@@ -7,6 +7,7 @@
 #include "record/graph_labels.hpp"
 #include "record/names.hpp"
 #include "record/nvtx.hpp"
+#include "record/range_counter.hpp"
 #include "record/registry.hpp"
 #include "record/span_source.hpp"
 #include "record/store.hpp"
@@ -41,6 +42,7 @@ struct process_state {
   device_clock device_time;          // runs while it does
   trace batch;                       // of what it hands over
   bool spans = false;                // the source of spans records too
+  bool counts = false;               // what devices do in ranges is counted
 
   std::mutex window;   // taken after `mutex`, where both are; never held for long
   clock_anchor ended;  // its ticks are UINT64_MAX while the window is open
@@ -88,19 +90,20 @@ void after_fork() noexcept {
 
 // The recording and its reader stay with the parent; the child may start one of its own.
 void in_child() noexcept {
-  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELAXED);
+  __atomic_and_fetch(&varve_state_, ~(VARVE_STATE_RECORDING | state_counting), __ATOMIC_RELAXED);
   // Neither is ours to end: the parent's threads were writing, and its reader does not exist here.
   process_state& p = process();
   p.parents_records = p.records.release();
   p.parents_reader = p.reader.release();
   p.devices = nullptr;
   p.device_time.stop();
-  p.spans = false;
+  p.spans = p.counts = false;
   new (&p.wake) std::condition_variable;  // the parent's reader was in the old one, whose state is its
   built_in_spans().leave_to_parent();
   unlock_all();
   labels_of_graphs().end_reading();
   built_in_source().leave_to_parent();
+  built_in_counter().leave_to_parent();
 }
 
 // Under the lock: what the devices did.
@@ -113,6 +116,11 @@ void take_over(process_state& p) noexcept {
     std::vector<device_span> spans;
     built_in_spans().hand_over(spans);
     p.records->take_over(spans);
+  }
+  if (p.counts) {
+    std::vector<counted_range> counts;
+    built_in_counter().hand_over(counts);
+    p.records->take_over(counts);
   }
 }
 
@@ -289,7 +297,7 @@ struct clean_up {
   ~clean_up() {
     p.records.reset();
     p.devices = nullptr;
-    p.spans = false;
+    p.spans = p.counts = false;
     p.batch = {};
     p.device_time.stop();
     pool.close();
@@ -322,6 +330,7 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
     p.woken = false;
     static_cast<void>(built_in_source());  // made now, not where memory may have run out
     static_cast<void>(built_in_spans());
+    static_cast<void>(built_in_counter());
     p.reader = std::make_unique<std::thread>(read_logs);
     labels_of_graphs().begin_reading();
     return marker_ns;
@@ -346,18 +355,24 @@ void record_spans() noexcept {
   p.spans = true;
 }
 
+void record_counts() noexcept {
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  p.counts = true;
+}
+
 void open_window() noexcept {
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
   // In this order no call within the window goes unseen.
-  __atomic_or_fetch(&varve_state_, VARVE_STATE_RECORDING, __ATOMIC_RELEASE);
+  __atomic_or_fetch(&varve_state_, VARVE_STATE_RECORDING | (p.counts ? state_counting : 0), __ATOMIC_RELEASE);
   p.records->begin_at(now());
 }
 
 void close_window() noexcept {
   process_state& p = process();
   const std::lock_guard lock{p.window};
-  __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_RECORDING}, __ATOMIC_RELEASE);
+  __atomic_and_fetch(&varve_state_, ~(VARVE_STATE_RECORDING | state_counting), __ATOMIC_RELEASE);
   p.ended = read_anchor();
 }
 

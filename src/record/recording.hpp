@@ -33,6 +33,9 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory);
 void record_devices() noexcept;
 /// Where there is none such: from here on the built-in source of spans hands its spans over.
 void record_spans() noexcept;
+/// From here on the built-in counter, which was started for this recording, is told of ranges and hands its
+/// counts over.
+void record_counts() noexcept;
 /// All sources have begun: markers record from here on, and the window of what is recorded begins.
 void open_window() noexcept;
 /// Markers record no more, and the window of what was recorded ends.

@@ -8,6 +8,7 @@
 #include "record/device_source.hpp"
 #include "record/gauges.hpp"
 #include "record/host.hpp"
+#include "record/range_counter.hpp"
 #include "record/recording.hpp"
 #include "record/span_source.hpp"
 
@@ -42,6 +43,9 @@ struct session::impl {
   void begin_recording(int headers);
   trace stop(bool keep);
   void say(log_level level, std::string_view text) const noexcept;
+  [[nodiscard]] bool records_gpus() const noexcept {
+    return options.gpu.enabled && !options.counters.enabled;
+  }
   [[nodiscard]] bool tells_of_spans() const;
   [[nodiscard]] std::vector<collector_status> collectors() const;
   void describe(trace& t, std::size_t records) const;
@@ -92,7 +96,10 @@ void session::impl::begin_recording(int headers) {
   const auto null = std::remove(given.begin(), given.end(), nullptr);
   null_collectors = static_cast<std::size_t>(given.end() - null);
   given.erase(null, given.end());
-  if (options.gpu.enabled) {
+  if (options.counters.enabled) {
+    record::built_in_counter().start(options.counters, options.gpu);
+    record::record_counts();
+  } else if (options.gpu.enabled) {
     record::device_source& devices = record::built_in_source();
     devices.start(options.gpu);
     if (devices.waiting() || devices.running()) {
@@ -129,7 +136,10 @@ std::vector<collector_status> session::impl::collectors() const {
                    std::to_string(devices.size()) + (devices.size() == 1 ? " device" : " devices") +
                        " reported by the program"});
   }
-  if (options.gpu.enabled) {
+  if (options.counters.enabled) {
+    out.push_back(record::built_in_counter().status());
+  }
+  if (records_gpus()) {
     out.push_back(record::built_in_source().status());
     if (tells_of_spans() && record::built_in_spans().concerned()) {
       out.push_back(record::built_in_spans().status());
@@ -172,7 +182,13 @@ void session::impl::describe(trace& t, std::size_t records) const {
   t.collectors = collectors();
   t.lose(null_collector, "session", null_collectors);
   t.own_overhead = static_cast<time_ns>(marker_ns * static_cast<double>(records));
-  if (options.gpu.enabled) {
+  if (options.counters.enabled) {
+    t.devices = record::built_in_counter().devices();
+    for (const loss& l : record::built_in_counter().losses()) {
+      t.lose(l.what, l.where, l.count);
+    }
+  }
+  if (records_gpus()) {
     const record::device_source& devices = record::built_in_source();
     t.own_overhead += devices.own_overhead();
     for (const loss& l : devices.losses()) {
@@ -219,6 +235,7 @@ trace session::impl::stop(bool keep) {
     gauges.stop();
     record::built_in_source().stop();
     record::built_in_spans().stop();
+    record::built_in_counter().stop();
     for (const auto& c : options.collectors) {
       c->stop();
     }
@@ -295,7 +312,12 @@ session_status session::status() const {
   out.collectors = impl_->running ? impl_->collectors() : impl_->last;
   if (impl_->running && impl_->owner == ::getpid()) {
     out.losses = record::recording_losses();
-    if (impl_->options.gpu.enabled) {
+    if (impl_->options.counters.enabled) {
+      for (loss& l : record::built_in_counter().losses()) {
+        out.losses.push_back(std::move(l));
+      }
+    }
+    if (impl_->records_gpus()) {
       for (loss& l : record::built_in_source().losses()) {
         out.losses.push_back(std::move(l));
       }

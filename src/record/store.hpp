@@ -9,6 +9,7 @@
 
 #include "record/alias_table.hpp"
 #include "record/log.hpp"
+#include "record/range_counter.hpp"
 #include "record/recording.hpp"
 #include "record/registry.hpp"
 #include "record/span_source.hpp"
@@ -66,6 +67,8 @@ class store {
   void take_over(trace& batch) noexcept;
   /// The same of spans.
   void take_over(const std::vector<device_span>& spans) noexcept;
+  /// The same of counts.
+  void take_over(const std::vector<counted_range>& counts) noexcept;
   /// Whether there was no memory for something: nothing more is kept then.
   [[nodiscard]] bool full() const noexcept { return full_; }
   /// Forgets what only records of before the last call would need. To be called once the sources have handed

@@ -126,6 +126,21 @@ void store::take_over(const std::vector<device_span>& spans) noexcept {
   }
 }
 
+void store::take_over(const std::vector<counted_range>& counts) noexcept {
+  for (const counted_range& c : counts) {
+    const std::uint32_t range = range_of(c.token);
+    try {
+      if (range != none && keep(lost_details, sizeof(range_count))) {
+        t_.counts.push_back(c.count);
+        t_.counts.back().range = range;
+      }
+    } catch (...) {
+      starve();
+      ++over_memory_[lost_details];
+    }
+  }
+}
+
 void store::resolve_aliases(std::vector<std::uint32_t>& correlations, std::size_t first) const {
   if (aliases_.bytes() != 0) {
     std::for_each(correlations.begin() + static_cast<std::ptrdiff_t>(first), correlations.end(),

@@ -184,6 +184,32 @@ TEST_F(cli, takes_traces_of_captures_before_or_after_the_files) {
       AllOf(HasSubstr("so --captures changes nothing"), HasSubstr("so --layers-count changes nothing")));
 }
 
+TEST_F(cli, puts_what_another_run_counted_beside_the_times) {
+  const auto trace_of = [](bool counts) {
+    varve::trace t;
+    const std::uint32_t decode =
+        t.labels.intern({varve::none, t.strings.intern("decode"), varve::no_index, varve::range_kind::phase});
+    const std::uint32_t mlp =
+        t.labels.intern({decode, t.strings.intern("mlp"), varve::no_index, varve::range_kind::layer});
+    t.ranges = {{0, 1000, decode, varve::none, t.intern_thread(1), varve::range_kind::phase},
+                {0, 900, mlp, 0, t.intern_thread(1), varve::range_kind::layer}};
+    if (counts) {
+      t.counts = {{1, 0, 3'000'000, varve::count_kind::dram_read}};
+    }
+    return t;
+  };
+  const std::string timed = files.path("timed.json");
+  const std::string counted = files.path("counted.json");
+  varve::write_chrome_trace(trace_of(false), timed);
+  varve::write_chrome_trace(trace_of(true), counted);
+  EXPECT_THAT(run({"report", timed}).out, Not(HasSubstr("DRAM read")));
+  EXPECT_THAT(run({"report", timed, "--counters", counted}).out,
+              AllOf(HasSubstr("DRAM read"), HasSubstr("3.00 MB")));
+  const outcome missing = run({"report", timed, "--counters", files.path("none.json")});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("none.json"));
+}
+
 TEST_F(cli, tells_the_work_of_layers_from_the_description_of_a_model) {
   const auto event = [](const char* cat, const char* name, int ts, int dur, const char* args) {
     return R"({"ph": "X", "cat": ")" + std::string{cat} + R"(", "name": ")" + name +

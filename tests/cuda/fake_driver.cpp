@@ -29,6 +29,13 @@ constexpr int relaxed = 2;
 
 void fake_driver::on_synchronize(std::function<void(void*)> to) { hook() = std::move(to); }
 
+void fake_driver::set_current(void* context) {
+  current.clear();
+  if (context != nullptr) {
+    current.push_back(context);
+  }
+}
+
 void fake_driver::capture(bool under_way) {
   captures = under_way;
   broken = false;
@@ -52,6 +59,16 @@ EXPORTED cuCtxPopCurrent_v2(void** context) {
   *context = current.back();
   current.pop_back();
   return success;
+}
+
+EXPORTED cuCtxGetCurrent(void** context) {
+  *context = current.empty() ? nullptr : current.back();
+  return success;
+}
+
+EXPORTED cuCtxGetDevice(int* device) {
+  *device = 0;
+  return current.empty() ? invalid_context : success;
 }
 
 EXPORTED cuCtxSynchronize() {

@@ -9,6 +9,9 @@
 
 namespace fake_driver {
 
+/// The calling thread's context, of device 0, below what is pushed; null: none.
+__attribute__((visibility("default"))) void set_current(void* context);
+
 /// Run by cuCtxSynchronize, with the context that is current.
 __attribute__((visibility("default"))) void on_synchronize(std::function<void(void* context)> hook);
 

@@ -6,6 +6,7 @@
 #include "standin_cupti/buffers.hpp"
 #include "standin_cupti/callbacks.hpp"
 #include "standin_cupti/calls.hpp"
+#include "standin_cupti/counters.hpp"
 #include "standin_cupti/entry.hpp"
 #include "standin_cupti/graphs.hpp"
 #include "standin_cupti/names.hpp"
@@ -269,6 +270,7 @@ void reset(const config& settings) {
   reset_buffers();
   reset_callbacks();
   reset_activity();
+  reset_counters();
   reset_calls();
   reset_streams();
   reset_graphs();

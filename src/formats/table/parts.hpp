@@ -62,6 +62,9 @@ std::string findings(const report& r, const style& s);
 /// Collectives by name and number of ranks, where there are any.
 std::string collectives(const report& r, const style& s);
 
+/// What devices counted, where they did.
+std::string counted_work_of(const report& r, const style& s);
+
 /// One row a phase, and requests.
 std::string phases(const report& r, const table_options& options, const style& s);
 

@@ -40,7 +40,8 @@ std::string print(const report& r, const table_options& options, bool host_only)
          : options.by == view::operators ? table::operators(r, options, s)
                                          : table::sections(r, options, s);
   if (options.header) {
-    out += table::collectives(r, s) + table::findings(r, s) + table::quality(r, s);
+    out += table::collectives(r, s) + table::counted_work_of(r, s) + table::findings(r, s) +
+           table::quality(r, s);
   }
   return out;
 }
