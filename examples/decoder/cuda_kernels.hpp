@@ -155,14 +155,19 @@ __device__ inline candidate better(candidate a, candidate b) {
   return b.value > a.value || (b.value == a.value && b.column < a.column) ? b : a;
 }
 
-template <class T>
+template <int V, class T>
 __global__ void argmax_kernel(std::int32_t* out, const T* x, int columns) {
   __shared__ float values[warps];
   __shared__ std::int32_t places[warps];
   const T* const row = x + own_row() * columns;
   candidate best;
-  for (int i = own_thread(); i < columns; i += threads) {
-    best = better(best, {to_float(row[i]), i});
+  for (int i = own_thread() * V; i < columns; i += threads * V) {
+    float part[V];
+    load<V>(part, row + i);
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      best = better(best, {part[v], i + v});
+    }
   }
 #pragma unroll
   for (int distance = lanes / 2; distance > 0; distance /= 2) {

@@ -161,7 +161,10 @@ void add(const Launch& launch, tensor x, tensor y) {
 
 template <class T, class Launch>
 void argmax(const Launch& launch, id_list out, tensor x) {
-  launch("argmax", grid{x.rows}, argmax_kernel<T>, numbers(out), numbers<T>(x), static_cast<int>(x.columns));
+  with_width<T>(x.columns, [&](auto v) {
+    launch("argmax", grid{x.rows}, argmax_kernel<decltype(v)::value, T>, numbers(out), numbers<T>(x),
+           static_cast<int>(x.columns));
+  });
 }
 
 template <class Launch>

@@ -279,12 +279,18 @@ TYPED_TEST(cuda_kernels, embedding_and_gather_copy_whole_rows) {
 
 TYPED_TEST(cuda_kernels, argmax_takes_the_first_of_equals) {
   std::vector<float> values(3 * 700, -5.0F);
-  values[30] = values[300] = values[699] = 2;    // one thread's, another's, and of the last stride
-  values[700 + 650] = values[700 + 394] = -4.5;  // both are thread 138's: 394 = 256 + 138
+  values[30] = values[300] = values[699] = 2;  // one thread's, another's, and of the last stride
+  values[700 + 650] = values[700 + 394] =
+      -4.5;  // of one thread, where it takes one at a time: 394 = 256 + 138
   std::fill(values.begin() + 1400, values.end(), -std::numeric_limits<float>::infinity());
   const id_list out = this->ids({9, 9, 9});
   this->stream_.argmax(out, this->filled(3, 700, values));
   EXPECT_EQ(this->numbers(out), (std::vector<std::int32_t>{30, 394, 0}));
+  std::vector<float> wide(2 * 4096, 0.0F);  // several at an access: by one thread, and by two
+  wide[2051] = wide[2050] = 1;
+  wide[4096 + 4095] = wide[4096 + 16] = 1;
+  this->stream_.argmax(out.first(2), this->filled(2, 4096, wide));
+  EXPECT_EQ(this->numbers(out.first(2)), (std::vector<std::int32_t>{2050, 16}));
   this->stream_.argmax(out, this->filled(3, 1, {1, 2, 3}));
   EXPECT_EQ(this->numbers(out), (std::vector<std::int32_t>{0, 0, 0}));
 }
