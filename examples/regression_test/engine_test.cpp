@@ -17,16 +17,29 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(engine, decodes_with_few_launches_and_nothing_that_waits) {
+struct fused_decoding {
   engine tested{4, true};
-  const varve::measured_passes run = varve::run_passes([&] { tested.decode_step(); });
+  void pass() { tested.decode_step(); }
+};
 
-  EXPECT_THAT(run.report, varve::attributed_at_least(0.99));
-  EXPECT_THAT(run, varve::no_copies());
-  EXPECT_THAT(run, varve::no_allocations());
-  EXPECT_THAT(run, varve::no_synchronisation());
-  EXPECT_THAT(varve::phase_of(run.report, varve::decode), varve::launches_at_most(8));
-  EXPECT_EQ(run.step(varve::decode).count, 20);
+// All tests of `fused_engine` look at the same 20 passes, which run before the first, after three to warm up.
+using fused_engine = varve::passes_test<fused_decoding>;
+
+TEST_F(fused_engine, decodes_with_few_launches) {
+  EXPECT_THAT(report(), varve::attributed_at_least(0.99));
+  EXPECT_THAT(passes_of(varve::decode), varve::launches_at_most(8));
+  EXPECT_THAT(layer({"mlp", 2, varve::decode}), varve::launches_at_most(1));
+}
+
+TEST_F(fused_engine, waits_for_nothing_in_a_pass) {
+  EXPECT_THAT(run(), varve::no_copies());
+  EXPECT_THAT(run(), varve::no_allocations());
+  EXPECT_THAT(run(), varve::no_synchronisation());
+}
+
+TEST_F(fused_engine, decodes_fast) {
+  EXPECT_EQ(step(varve::decode).count, 20);
+  EXPECT_LT(step(varve::decode).p50, varve::time_ns{1'000'000'000});  // it takes some tens of µs
 }
 
 TEST(engine, keeps_its_kernels) {

@@ -152,17 +152,25 @@ struct budget_result {
 /// `baseline` may be null where no entry has max_change. Throws only std::bad_alloc.
 [[nodiscard]] VARVE_API budget_result check(const report& r, const budget& b,
                                             const report* baseline = nullptr);
+
+struct budget_check_options {
+  /// Against a baseline of another device too, or of other clocks; without, max_change is not measurable
+  /// there. Counts and bytes do not depend on clocks.
+  bool force = false;
+};
 /// Against repeated runs of a baseline: a row is compared with the median of theirs, which all must have, and
 /// what they differ by counts as noise.
 [[nodiscard]] VARVE_API budget_result check(const report& r, const budget& b,
-                                            const std::vector<report>& baseline);
+                                            const std::vector<report>& baseline,
+                                            const budget_check_options& options = {});
 
 struct budget_draft_options {
   /// By which times and ratios may be worse than in the run. Counts that are the same in each pass get none.
   double headroom = 0.1;
   /// In place of the usual ones. Those that a kind of row doesn't have are left out there.
   std::vector<std::string> figures;
-  /// Pattern of paths: these layers, one entry each, instead of groups of layers with `least_share`.
+  /// Pattern of paths, or a layer's name without `*`, `/` and `\`, wherever it stands: these layers, one
+  /// entry each, instead of groups of layers with `least_share`.
   std::string layers;
   double least_share = 0.05;  ///< of its phase's GPU time
 };

@@ -50,7 +50,9 @@ struct time_change {
   double p = 1;  ///< of no change, or none beyond the noise of single runs, by the median; 1 where two single
                  ///< runs have fewer than 16 passes, which name no change
   double mean_p = 1;  ///< by the mean
-  double q = 1;       ///< of both tests together, after Benjamini and Hochberg over all layers or phases
+  /// Of both tests together, after Benjamini and Hochberg over all layers, labels, or phases' steps or GPU
+  /// times.
+  double q = 1;
   std::int64_t base_runs = 0;   ///< with samples
   std::int64_t fresh_runs = 0;  ///< likewise
   std::int64_t base_passes = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// For tests of an engine's speed with GoogleTest: matchers over a report, and run_passes(). Link
-// varve::testing. docs/testing.md starts from a first test.
+// For tests of an engine's speed with GoogleTest: matchers over a report, run_passes(), and the fixture
+// passes_test, whose tests share measured passes. Link varve::testing. docs/testing.md starts from a first
+// test.
 //
 //     const varve::measured_passes run = varve::run_passes([&] { engine.decode_step(); });
 //     EXPECT_THAT(varve::layer_of(run.report, {"attention", 3, varve::decode}),
@@ -20,6 +21,7 @@
 
 #include <varve/report.hpp>
 #include <varve/testing/find.hpp>
+#include <varve/testing/fixture.hpp>
 #include <varve/testing/judges.hpp>
 #include <varve/testing/kernels.hpp>
 #include <varve/testing/passes.hpp>

@@ -522,10 +522,11 @@ void add_options(CLI::App& app, diff_arguments& out) {
                constexpr double most = 0.99;
                return share && *share <= most ? share : std::nullopt;
              });
-  add_option(app, "--confidence", out.compare.confidence, "PERCENT", "of intervals and verdicts; default 95",
-             "no percentage from 50 to 99.99", [](const std::string& text) {
+  add_option(app, "--confidence", out.compare.confidence, "PERCENT",
+             "of intervals and verdicts, 50 to 99.9; default 95", "no percentage from 50 to 99.9",
+             [](const std::string& text) {
                const auto share = share_of(text);
-               return share && *share >= 0.5 && *share <= 0.9999 ? share : std::nullopt;
+               return share && *share >= 0.5 && *share < 0.99901 ? share : std::nullopt;
              });
   add_option(app, "--top", out.top, "N", "rows of each list at most, 0 all; default 20",
              "no number of rows from 0 to 100000", number_of<std::size_t>);
@@ -618,6 +619,7 @@ void add_options(CLI::App& app, check_arguments& out) {
          "varve baseline save")
       ->type_name("BASE");
   add_baselines_option(app, out.baselines);
+  app.add_flag("--force", out.check.force, "compare with a baseline of another device or clock too");
   app.add_option("--junit", out.junit, "also write the outcome to FILE as JUnit XML, for CI systems")
       ->type_name("FILE");
   add_measured_file(app, out.report, out.file);
@@ -660,8 +662,8 @@ void add_options(CLI::App& app, budget_arguments& out) {
       ->type_name("LIST");
   app.add_option(
          "--layers", out.draft.layers,
-         "layers whose path this fits, an entry each, such as\n'layer * / attention'; default those with 5 % "
-         "of their phase's GPU time,\nthose that differ in their numbers alone together")
+         "layers of this name, or whose path this fits, an entry each:\nmlp, 'layer * / attention'; default "
+         "those with 5 % of their phase's GPU time,\nthose that differ in their numbers alone together")
       ->type_name("PATTERN");
   add_measured_file(app, out.report, out.file);
   app.footer(

@@ -105,6 +105,7 @@ struct check_arguments {
   std::string baseline;   ///< a file, a folder of runs or a name; or empty
   std::string baselines;  ///< the folder of named ones, or empty
   std::string junit;
+  budget_check_options check;
 };
 
 struct budget_arguments {

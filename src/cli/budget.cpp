@@ -4,13 +4,35 @@
 
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "compare/nearest.hpp"
 
 #include <varve/budget.hpp>
 #include <varve/io.hpp>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace varve::cli {
+
+namespace {
+
+/// Names that come near: of layers where a name was asked for, else their paths.
+std::string nearest_layers(const std::string& asked, const report& r) {
+  const bool is_pattern = asked.find_first_of("*/\\") != std::string::npos;
+  std::vector<std::string_view> names;
+  for (const row& one : r.layers) {
+    if (!one.path.empty()) {
+      names.push_back(is_pattern ? one.path : one.label);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names.empty() ? "; it has no layers" : comparing::nearest(asked, names);
+}
+
+}  // namespace
 
 int run(const budget_arguments& asked) {
   const report r = read(asked.file, asked.report);
@@ -18,8 +40,8 @@ int run(const budget_arguments& asked) {
   const bool has_layers = std::any_of(b.entries.begin(), b.entries.end(),
                                       [](const budget_entry& e) { return e.where.of == budget_of::layer; });
   if (!asked.draft.layers.empty() && !has_layers) {
-    complain(asked.file + ": no layer fits \"" + asked.draft.layers +
-             "\", or it has none of the figures; varve report lists them");
+    complain(asked.file + ": no layer fits \"" + asked.draft.layers + "\", or it has none of the figures" +
+             nearest_layers(asked.draft.layers, r));
     return usage;
   }
   if (b.entries.empty()) {

@@ -156,7 +156,7 @@ std::vector<report> read_baseline(const check_arguments& asked) {
 int check_file(const check_arguments& asked) {
   const budget b = read_budget(asked.budget);  // first: it is read in no time
   const report r = read(asked.file, asked.report);
-  const budget_result result = check(r, b, read_baseline(asked));
+  const budget_result result = check(r, b, read_baseline(asked), asked.check);
   if (!asked.junit.empty()) {
     std::ostringstream xml;
     write_junit(xml, result, asked.budget);

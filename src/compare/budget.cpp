@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "compare/budget_rows.hpp"
+#include "compare/device_match.hpp"
 #include "compare/limit.hpp"
 #include "compare/nearest.hpp"
 #include "compare/noise.hpp"
@@ -34,8 +35,13 @@ std::string signed_percent(double change) {
 class entry_check {
  public:
   entry_check(const budget& b, std::size_t number, row_index& rows, std::vector<row_index>& baseline,
-              const report& r)
-      : budget_{b}, entry_{b.entries[number]}, rows_{rows}, baseline_{baseline}, report_{r} {
+              const report& r, const budget_check_options& options)
+      : budget_{b},
+        entry_{b.entries[number]},
+        rows_{rows},
+        baseline_{baseline},
+        report_{r},
+        options_{options} {
     out_.entry = number;
     out_.name = entry_.name;
   }
@@ -51,7 +57,7 @@ class entry_check {
     const auto found = find_figure(where.of, entry_.figure);
     if (!found) {
       return error("there is no figure \"" + entry_.figure + "\" of " + std::string{plural(where.of)} +
-                   nearest(entry_.figure, figure_names()));
+                   comparing::nearest(entry_.figure, figure_names()));
     }
     figure_ = *found;
     out_.unit = figure_.of->info.unit;
@@ -107,7 +113,10 @@ class entry_check {
     if (names.empty()) {
       return out + ": the report has no " + std::string{plural(w.of)} + " there";
     }
-    return out + nearest(w.of == budget_of::phase ? w.phase : w.pattern, names);
+    const bool is_label = w.of == budget_of::layer && rows_.has_label(w.pattern);
+    return out + (is_label
+                      ? "; patterns are of whole paths: \"** / " + w.pattern + "\" is it wherever it stands"
+                      : comparing::nearest(w.of == budget_of::phase ? w.phase : w.pattern, names));
   }
 
   void look_at(const subject& s) {
@@ -183,19 +192,39 @@ class entry_check {
     return all;
   }
 
-  [[nodiscard]] static std::string device_name(const subject& s) {
+  /// That a row is of; all of them, of figures of the whole run.
+  [[nodiscard]] static std::vector<const device_row*> devices_of(const subject& s) {
     const std::uint32_t device = s.one != nullptr          ? s.one->device
                                  : s.phase != nullptr      ? s.phase->device
                                  : s.collective != nullptr ? s.collective->device
                                                            : none;
-    std::string all;
+    std::vector<const device_row*> out;
     for (const device_row& d : s.whole->devices) {
-      if (d.device.id == device) {
-        return d.device.name;
+      if (device == none || d.device.id == device) {
+        out.push_back(&d);
       }
-      all += (all.empty() ? "" : ", ") + d.device.name;
     }
-    return device == none ? all : std::string{};
+    return out;
+  }
+
+  /// Why the two do not compare; empty when they do.
+  [[nodiscard]] std::string mismatch(const subject& now, const subject& before) const {
+    if (options_.force) {
+      return {};
+    }
+    if (now.whole->quality.live_cpu != before.whole->quality.live_cpu) {
+      return "one ran on processor cores, the other on a device";
+    }
+    const std::vector<const device_row*> then = devices_of(before);
+    const std::vector<const device_row*> here = devices_of(now);
+    for (std::size_t i = 0; i < std::min(then.size(), here.size()); ++i) {
+      for (comparing::device_difference& d : comparing::differences_of(*then[i], *here[i])) {
+        if (d.refuses && !(d.of_clocks && figure_.exact())) {
+          return std::move(d.text);
+        }
+      }
+    }
+    return {};
   }
 
   /// Why there are none; empty when there are.
@@ -220,10 +249,8 @@ class entry_check {
       if (const std::string why = v.value ? withheld(before) : v.why; !why.empty()) {
         return "of the baseline: " + why;
       }
-      const std::string now = device_name(s);
-      const std::string then = device_name(before);
-      if (now != then && !now.empty() && !then.empty()) {
-        return "the baseline ran on another device (" + then + ", not " + now + ')';
+      if (const std::string why = mismatch(s, before); !why.empty()) {
+        return "the baseline does not compare: " + why + "; force compares it all the same";
       }
       noise = std::max(noise, noise_of(figure_, s, before));
       values.push_back(*v.value);
@@ -302,6 +329,7 @@ class entry_check {
   row_index& rows_;
   std::vector<row_index>& baseline_;
   const report& report_;
+  const budget_check_options& options_;
   figure figure_;
   budget_outcome out_;
   bool measured_ = false;
@@ -316,7 +344,8 @@ class entry_check {
 
 namespace {
 
-budget_result check_against(const report& r, const budget& b, const report* baseline, std::size_t runs) {
+budget_result check_against(const report& r, const budget& b, const report* baseline, std::size_t runs,
+                            const budget_check_options& options) {
   compare::row_index rows{r};
   std::vector<compare::row_index> before;
   before.reserve(runs);
@@ -325,7 +354,7 @@ budget_result check_against(const report& r, const budget& b, const report* base
   }
   budget_result out;
   for (std::size_t i = 0; i < b.entries.size(); ++i) {
-    out.entries.push_back(compare::entry_check{b, i, rows, before, r}.run());
+    out.entries.push_back(compare::entry_check{b, i, rows, before, r, options}.run());
   }
   return out;
 }
@@ -333,11 +362,12 @@ budget_result check_against(const report& r, const budget& b, const report* base
 }  // namespace
 
 budget_result check(const report& r, const budget& b, const report* baseline) {
-  return check_against(r, b, baseline, baseline != nullptr ? 1 : 0);
+  return check_against(r, b, baseline, baseline != nullptr ? 1 : 0, {});
 }
 
-budget_result check(const report& r, const budget& b, const std::vector<report>& baseline) {
-  return check_against(r, b, baseline.data(), baseline.size());
+budget_result check(const report& r, const budget& b, const std::vector<report>& baseline,
+                    const budget_check_options& options) {
+  return check_against(r, b, baseline.data(), baseline.size(), options);
 }
 
 }  // namespace v0

@@ -41,6 +41,16 @@ bool is_preparation(std::string_view phase) noexcept {
   return phase == "load" || phase == "capture" || phase == "warm-up";
 }
 
+/// Whether a name that is no pattern is the layer's own, with or without its number.
+bool is_called(std::string_view name, const row& r) noexcept {
+  if (name.find_first_of("*/\\") != std::string_view::npos) {
+    return false;
+  }
+  const std::string_view path = r.path;
+  const std::size_t step = path.rfind(" / ");
+  return name == r.label || name == (step == std::string_view::npos ? path : path.substr(step + 3));
+}
+
 class draft {
  public:
   draft(const report& r, const budget_draft_options& options) : report_{r}, options_{options}, rows_{r} {}
@@ -164,7 +174,8 @@ class draft {
     if (!options_.layers.empty()) {
       const path_pattern asked{options_.layers};
       for (const row& r : report_.layers) {
-        if (!r.path.empty() && asked.fits(r.path) && !is_preparation(r.phase)) {
+        if (!r.path.empty() && (asked.fits(r.path) || is_called(options_.layers, r)) &&
+            !is_preparation(r.phase)) {
           budget_where where = at(budget_of::layer, {r.phase, r.model}, escaped(r.path));
           where.device = report_.devices.size() > 1 ? std::optional{r.device} : std::nullopt;
           add(where, names);

@@ -154,6 +154,11 @@ std::vector<std::string_view> row_index::candidates(const budget_where& where) c
   return out;
 }
 
+bool row_index::has_label(std::string_view name) const {
+  return std::any_of(report_.layers.begin(), report_.layers.end(),
+                     [&](const row& r) { return !r.path.empty() && r.label == name; });
+}
+
 std::string row_index::text(const subject& s) const {
   if (s.one == nullptr && s.phase == nullptr && s.collective == nullptr) {
     return "the whole run";

@@ -28,6 +28,8 @@ class row_index {
   [[nodiscard]] subject same(budget_of of, const subject& other);
   /// Names that were there to select, of phases that fit; at most some thousands.
   [[nodiscard]] std::vector<std::string_view> candidates(const budget_where& where) const;
+  /// Whether a layer is called so, without its number.
+  [[nodiscard]] bool has_label(std::string_view name) const;
   /// "layer 3 / attention (decode)"
   [[nodiscard]] std::string text(const subject& s) const;
 

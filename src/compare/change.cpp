@@ -117,11 +117,8 @@ void set(time_change& to, const estimator& by, const estimate& median, const est
   to.mean_p = by.chance(mean);
 }
 
-/// How passes of one run depend on each other shows in so many at least; fewer tell their spread alone.
-constexpr std::size_t fewest_to_tell = 16;
-
 void withhold(time_change& of, std::size_t passes) {
-  if (passes < fewest_to_tell) {
+  if (passes < static_cast<std::size_t>(fewest_passes_to_tell)) {
     of.p = of.mean_p = 1;
   }
 }
@@ -134,7 +131,8 @@ std::vector<double> ratios_of(const std::vector<double>& base, const std::vector
   return logs;
 }
 
-/// Whether as many passes differ less from each other than what they vary by.
+/// Whether as many passes differ less from each other than what they vary by; a few that were held up, on
+/// either side, say nothing of that.
 bool rise_together(const std::vector<double>& base, const std::vector<double>& fresh) {
   if (!all_positive(base) || !all_positive(fresh)) {
     return false;
@@ -142,8 +140,8 @@ bool rise_together(const std::vector<double>& base, const std::vector<double>& f
   const std::vector<double> ones(base.size(), 1);
   constexpr std::size_t few = 8;  // of which some rise together by chance
   const double most = base.size() < few ? 0.05 : 0.5;
-  return variance_of(ratios_of(base, fresh)) <=
-         most * (variance_of(ratios_of(ones, base)) + variance_of(ratios_of(ones, fresh)));
+  return variance_of(cut_far(ratios_of(base, fresh))) <=
+         most * (variance_of(cut_far(ratios_of(ones, base))) + variance_of(cut_far(ratios_of(ones, fresh))));
 }
 
 /// One run against another.
@@ -159,15 +157,23 @@ void compare_passes(time_change& out, const run_times& base_run, const run_times
     out.inflation = inflation_of(logs);
     const resampler::indices_ptr indices = draws.indices(n, 0);
     const auto passes = static_cast<double>(n);
-    const double stretch = out.inflation * passes / (passes - 1);
-    const double freedom = std::max(1.0, passes / out.inflation - 1);
+    const auto resampled = [&](double value, std::vector<double> drawn, double inflation) {
+      return by.of_resamples(value, std::move(drawn), inflation * passes / (passes - 1),
+                             std::max(1.0, passes / inflation - 1));
+    };
+    const double base_mean = mean_of(base);
+    const double fresh_mean = mean_of(fresh);
+    std::vector<double> off(n);  // what each pass adds to the logarithm of the means' ratio
+    for (std::size_t i = 0; i < n; ++i) {
+      off[i] = fresh[i] / fresh_mean - base[i] / base_mean;
+    }
     std::vector<double> means = resampled_means(fresh, *indices);
     const std::vector<double> base_means = resampled_means(base, *indices);
     for (std::size_t i = 0; i < means.size(); ++i) {
       means[i] = std::log(means[i] / base_means[i]);
     }
-    set(out, by, by.of_resamples(median_of(logs), resampled_medians(logs, *indices), stretch, freedom),
-        by.of_resamples(std::log(mean_of(fresh) / mean_of(base)), std::move(means), stretch, freedom));
+    set(out, by, resampled(median_of(logs), resampled_medians(logs, *indices), out.inflation),
+        resampled(std::log(fresh_mean / base_mean), std::move(means), inflation_of_mean(off)));
     withhold(out, n);
     return;
   }
@@ -176,12 +182,13 @@ void compare_passes(time_change& out, const run_times& base_run, const run_times
   out.inflation = std::max(base_inflation, fresh_inflation);
   const resampler::indices_ptr base_draws = draws.indices(n, 0);
   const resampler::indices_ptr fresh_draws = draws.indices(fresh.size(), 1);
-  const auto both = [&](double value, auto resampled) {
-    return apart(by, value, spread_of(resampled(base, *base_draws), n, base_inflation),
-                 spread_of(resampled(fresh, *fresh_draws), fresh.size(), fresh_inflation));
+  const auto both = [&](double value, auto resampled, double of_base, double of_fresh) {
+    return apart(by, value, spread_of(resampled(base, *base_draws), n, of_base),
+                 spread_of(resampled(fresh, *fresh_draws), fresh.size(), of_fresh));
   };
-  set(out, by, both(std::log(out.fresh / out.base), resampled_medians),
-      both(std::log(mean_of(fresh) / mean_of(base)), resampled_means));
+  set(out, by, both(std::log(out.fresh / out.base), resampled_medians, base_inflation, fresh_inflation),
+      both(std::log(mean_of(fresh) / mean_of(base)), resampled_means, inflation_of_mean(base),
+           inflation_of_mean(fresh)));
   withhold(out, std::min(n, fresh.size()));
 }
 
@@ -221,9 +228,11 @@ run_values values_of(const side_times& side, figure of, bool sampled, resampler&
     out.logs.push_back(std::log(of == figure::median && sampled ? median_of(run.samples) : run.mean));
     if (run.samples.size() > 1 && all_positive(run.samples)) {
       const resampler::indices_ptr indices = draws.indices(run.samples.size(), 0);
-      const spread one = spread_of(of == figure::median ? resampled_medians(run.samples, *indices)
-                                                        : resampled_means(run.samples, *indices),
-                                   run.samples.size(), inflation_of(run.samples));
+      const spread one =
+          spread_of(of == figure::median ? resampled_medians(run.samples, *indices)
+                                         : resampled_means(run.samples, *indices),
+                    run.samples.size(),
+                    of == figure::median ? inflation_of(run.samples) : inflation_of_mean(run.samples));
       out.within += one.variance * one.stretch;
     }
   }
@@ -346,10 +355,11 @@ time_change change_of(const side_times& base, const side_times& fresh, const com
 
 namespace {
 
-/// Of two tests, among which chance is divided: most to the median, which tells more (weighted Bonferroni).
+/// Of two tests, among which chance is divided: most to the median, which tells more. Where both tell, each
+/// may take all of it (Simes' inequality, weighted).
 double chance(const time_change& c) {
   constexpr double of_median = 0.8;
-  return std::min({1.0, c.p / of_median, c.mean_p / (1 - of_median)});
+  return std::min({c.p / of_median, c.mean_p / (1 - of_median), std::max(c.p, c.mean_p)});
 }
 
 /// A tail that grew, or a few slow passes, show in the mean alone.

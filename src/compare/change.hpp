@@ -9,6 +9,7 @@
 
 #include <varve/compare.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace varve {
@@ -27,6 +28,9 @@ struct run_times {
 [[nodiscard]] inline bool of_same_passes(const run_times& a, const run_times& b) {
   return a.samples.size() == b.samples.size() && a.stride == b.stride && a.passes == b.passes;
 }
+
+/// How passes of one run depend on each other shows in so many at least; fewer tell their spread alone.
+constexpr std::int64_t fewest_passes_to_tell = 16;
 
 /// The runs of one side that have it.
 using side_times = std::vector<run_times>;

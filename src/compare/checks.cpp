@@ -145,6 +145,12 @@ std::pair<double, double> interval(const comparison& of, const time_change& c, d
           (1 + (c.has_interval ? high : relative)) * (1 + noise) - 1};
 }
 
+/// What `c` rests on may say that something got slower or faster than was said.
+bool names_changes(const comparison& of, const time_change& c) {
+  return c.has_interval && (of.base_runs + of.fresh_runs > 2 ||
+                            std::min(c.base_passes, c.fresh_passes) >= fewest_passes_to_tell);
+}
+
 std::string range(const std::string& low, const std::string& high) { return '(' + low + " to " + high + ')'; }
 
 class hypotheses {
@@ -216,22 +222,27 @@ void check_predictions(const sides& s, const std::vector<phase_pair>& phases, co
     c.at_worst = amount(p.at_worst);
     c.measured = of.fresh_wall;
     const time_change& t = of.step;
-    const auto [low, high] = interval(to, t, t.mean_relative, t.mean_low, t.mean_high);
     const double scale = 1 + t.mean_relative > 0 ? c.measured / (1 + t.mean_relative) : 0;
-    c.low = scale * (1 + low);
-    c.high = scale * (1 + high);
+    c.low = t.has_interval ? scale * (1 + t.mean_low) : c.measured;
+    c.high = t.has_interval ? scale * (1 + t.mean_high) : c.measured;
+    const double least = c.at_best * (1 - to.options.noise);
+    const double most = c.at_worst * (1 + to.options.noise);
     using result = prediction_check::result;
-    c.outcome = c.low > c.at_worst                           ? result::slower
-                : c.high < c.at_best                         ? result::faster
-                : c.low >= c.at_best && c.high <= c.at_worst ? result::held
-                                                             : result::undecided;
+    c.outcome = c.low >= least && c.high <= most ? result::held
+                : !names_changes(to, t)          ? result::undecided
+                : c.low > most                   ? result::slower
+                : c.high < least                 ? result::faster
+                                                 : result::undecided;
+    constexpr double tenfold = 10;
+    const bool is_wide = c.high > tenfold * c.measured || c.low * tenfold < c.measured;
     c.text = of.phase + " with " + name_of(c.what) + ": predicted " + duration(c.expected) + ' ' +
-             range(duration(c.at_best), duration(c.at_worst)) + ", measured " + duration(c.measured) + ' ' +
-             range(duration(c.low), duration(c.high)) + ": " +
+             range(duration(c.at_best), duration(c.at_worst)) + ", measured " + duration(c.measured) +
+             (is_wide ? "" : ' ' + range(duration(c.low), duration(c.high))) + ": " +
              (c.outcome == result::held     ? "it came true"
               : c.outcome == result::slower ? "slower than predicted at worst"
               : c.outcome == result::faster ? "faster than predicted at best"
-                                            : "not told from a bound of what was predicted, with the noise");
+              : is_wide                     ? "inconclusive, its passes differ too much to tell"
+                                            : "inconclusive, more passes, or repeated runs, would tell");
   }
 }
 

@@ -26,18 +26,20 @@ bool differs(const pass_work& a, const pass_work& b) {
 
 namespace {
 
+/// Two beyond each end of an interval.
+int fewest_resamples(double confidence) { return static_cast<int>(std::lround(4 / (1 - confidence))) - 1; }
+
 compare_options taken(compare_options o) {
   const auto within = [](double value, double low, double high, double otherwise) {
     return std::isnan(value) ? otherwise : std::clamp(value, low, high);
   };
   o.confidence = within(o.confidence, 0.5, 0.999, 0.95);
   o.noise = within(o.noise, 0, 0.99, 0.02);
-  const int enough = static_cast<int>(std::lround(4 / (1 - o.confidence))) - 1;  // two beyond each end
-  o.resamples = std::clamp(std::max(o.resamples, enough), 99, 9999);
+  o.resamples = std::clamp(std::max(o.resamples, fewest_resamples(o.confidence)), 99, 9999);
   return o;
 }
 
-/// As many resamples as fit into some seconds.
+/// As many resamples as fit into some seconds, but as many as an interval takes.
 int affordable(const comparison& c, const sides& s) {
   double samples = 0;
   for (const side* const one : {&s.base, &s.fresh}) {
@@ -48,7 +50,8 @@ int affordable(const comparison& c, const sides& s) {
     }
   }
   constexpr double most = 3e9;
-  return std::max(99, static_cast<int>(std::min<double>(c.options.resamples, most / (1 + samples))));
+  const int fewest = std::max(99, fewest_resamples(c.options.confidence));
+  return std::max(fewest, static_cast<int>(std::min<double>(c.options.resamples, most / (1 + samples))));
 }
 
 pass_work operator+(const pass_work& a, const pass_work& b) {
@@ -77,7 +80,7 @@ class builder {
   builder(const std::vector<report>& base, const std::vector<report>& fresh, comparison& to)
       : sides_{{{base.begin(), base.end()}}, {{fresh.begin(), fresh.end()}}},
         to_{to},
-        draws_{affordable(to, sides_), to.options.seed} {}
+        draws_{to.options.resamples = affordable(to, sides_), to.options.seed} {}
 
   void build() {
     std::vector<phase_pair> pairs;
@@ -304,12 +307,13 @@ class builder {
   }
 
   void judge_all() {
-    std::vector<time_change*> phases;
+    std::vector<time_change*> steps;
+    std::vector<time_change*> gpu_times;
     std::vector<time_change*> rows;
     std::vector<time_change*> labels;
     for (phase_change& p : to_.phases) {
-      phases.push_back(&p.step);
-      phases.push_back(&p.gpu_time);
+      steps.push_back(&p.step);
+      gpu_times.push_back(&p.gpu_time);
     }
     for (row_change& r : to_.rows) {
       rows.push_back(&r.gpu_time);
@@ -317,7 +321,7 @@ class builder {
     for (label_change& l : to_.labels) {
       labels.push_back(&l.gpu_time);
     }
-    for (const auto* family : {&phases, &rows, &labels}) {
+    for (const auto* family : {&steps, &gpu_times, &rows, &labels}) {
       judge(*family, to_.options);
     }
   }

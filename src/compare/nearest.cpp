@@ -9,7 +9,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace comparing {
 
 namespace {
 
@@ -52,6 +52,6 @@ std::string nearest(std::string_view to, const std::vector<std::string_view>& na
   return out;
 }
 
-}  // namespace compare
+}  // namespace comparing
 }  // namespace v0
 }  // namespace varve

@@ -9,13 +9,13 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace comparing {
 
 /// "; the nearest are "a", "b" and "c"" of the names, by the letters that would have to change; empty where
 /// there are none. Looks at the first 64 bytes of each.
 [[nodiscard]] std::string nearest(std::string_view to, const std::vector<std::string_view>& names);
 
-}  // namespace compare
+}  // namespace comparing
 }  // namespace v0
 }  // namespace varve
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // How comparable two reports are. docs/compare.md has the weights.
+#include "compare/device_match.hpp"
 #include "compare/parts.hpp"
 
 #include "formats/table/units.hpp"
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace varve {
 inline namespace v0 {
@@ -46,24 +48,8 @@ class judge_of_sides {
                counted(std::ssize(b.devices), "device"));
     }
     for (std::size_t i = 0; i < std::min(a.devices.size(), b.devices.size()); ++i) {
-      const device_info& x = a.devices[i].device;
-      const device_info& y = b.devices[i].device;
-      if (x.name != y.name) {
-        const bool known = !x.name.empty() && !y.name.empty();
-        tell(known, known ? 0.7 : 0.1, "device", "device: " + quoted(x.name) + " against " + quoted(y.name));
-      } else if (x.multiprocessors != y.multiprocessors && x.multiprocessors > 0 && y.multiprocessors > 0) {
-        tell(true, 0.7, "device",
-             x.name + " with " + counted(x.multiprocessors, "multiprocessor") + " against " +
-                 counted(y.multiprocessors, "multiprocessor"));
-      } else if (x.memory_bytes != y.memory_bytes && x.memory_bytes > 0 && y.memory_bytes > 0) {
-        tell(false, 0.1, "device", x.name + " with another amount of memory");
-      }
-      const auto& c = a.devices[i].ceilings;
-      const auto& d = b.devices[i].ceilings;
-      if (x.name == y.name) {
-        clocks("the device's clock", c ? c->clock : 0, d ? d->clock : 0);
-        clocks("the device's highest clock", amount(x.clock), amount(y.clock));
-        clocks("the highest clock of the device's memory", amount(x.memory_clock), amount(y.memory_clock));
+      for (device_difference& d : differences_of(a.devices[i], b.devices[i])) {
+        tell(d.refuses, d.weight, d.of_clocks ? "clock" : "device", std::move(d.text));
       }
     }
   }
@@ -153,8 +139,8 @@ class judge_of_sides {
       tell(false, 0.2, "samples",
            name + (old ? "a report has no times of single passes" : "one side has a single pass") +
                ": what changed by more than " + percent(to_.options.noise, 1) + " % is not told from chance");
-    } else if (constexpr double few = 16;
-               p.step.base_runs + p.step.fresh_runs <= 2 && std::min(p.base_passes, p.fresh_passes) < few) {
+    } else if (p.step.base_runs + p.step.fresh_runs <= 2 &&
+               std::min(p.base_passes, p.fresh_passes) < static_cast<double>(fewest_passes_to_tell)) {
       tell(false, 0.1, "samples",
            name + table::count(p.base_passes) + " passes against " + table::count(p.fresh_passes) +
                ": fewer than 16 of single runs name no change");
@@ -178,13 +164,6 @@ class judge_of_sides {
   }
 
  private:
-  /// In Hz, 0 where unknown.
-  void clocks(const char* name, double a, double b) {
-    if (a > 0 && b > 0 && std::fabs(a - b) > 0.01 * a) {
-      tell(true, 0.5, "clock",
-           std::string{name} + ": " + number(a / 1e6) + " MHz against " + number(b / 1e6) + " MHz");
-    }
-  }
   static double lost(const report& r) {
     double sum = 0;
     for (const loss& l : r.quality.losses) {

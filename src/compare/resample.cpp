@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace varve {
 inline namespace v0 {
@@ -107,21 +108,27 @@ resampler::indices_ptr resampler::indices(std::size_t passes, int side) {
   return made;
 }
 
-double inflation_of(const std::vector<double>& values) {
+std::vector<double> cut_far(std::vector<double> values) {
+  const double centre = median_of(values);
+  std::vector<double> off(values.size());
+  std::transform(values.begin(), values.end(), off.begin(),
+                 [centre](double v) { return std::fabs(v - centre); });
+  const double limit = 3 * 1.4826 * median_of(std::move(off));  // three deviations, of a normal distribution
+  for (double& v : values) {
+    v = limit > 0 ? std::clamp(v - centre, -limit, limit) : v - centre;
+  }
+  return values;
+}
+
+namespace {
+
+/// As inflation_of(), of values as they are.
+double inflation(const std::vector<double>& off) {
   constexpr std::size_t fewest = 8;
-  const std::size_t n = values.size();
+  const std::size_t n = off.size();
   double most = 1 + 4 / static_cast<double>(n);  // what few passes cannot show
   if (n < fewest) {
     return most;
-  }
-  const double centre = median_of(values);
-  std::vector<double> off(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    off[i] = std::fabs(values[i] - centre);
-  }
-  const double limit = 3 * 1.4826 * median_of(off);  // three deviations, of a normal distribution
-  for (std::size_t i = 0; i < n; ++i) {
-    off[i] = limit > 0 ? std::clamp(values[i] - centre, -limit, limit) : values[i] - centre;
   }
   const double single = variance_of(off) / static_cast<double>(n);
   const auto try_blocks = [&](std::size_t length) {
@@ -160,6 +167,17 @@ double inflation_of(const std::vector<double>& values) {
     try_blocks(n / std::max(fewest, static_cast<std::size_t>(std::sqrt(static_cast<double>(n)))));
   }
   return most;
+}
+
+}  // namespace
+
+double inflation_of(const std::vector<double>& values) { return inflation(cut_far(values)); }
+
+double inflation_of_mean(const std::vector<double>& values) {
+  const std::vector<double> near = cut_far(values);
+  const double all = variance_of(values);
+  const double part = all > 0 ? std::min(1.0, variance_of(near) / all) : 1;
+  return part * inflation(near) + (1 - part) * inflation(values);
 }
 
 }  // namespace comparing

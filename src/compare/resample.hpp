@@ -23,9 +23,16 @@ namespace comparing {
 [[nodiscard]] double variance_of(const std::vector<double>& values);
 [[nodiscard]] bool all_positive(const std::vector<double>& values);
 
-/// Variance of the mean of `values` over that of as many independent ones, 1 + 4 ÷ count at least, which is
-/// what is taken for fewer than 8.
+/// Distances from the median, of which those beyond three deviations, by the median deviation, are cut to as
+/// many.
+[[nodiscard]] std::vector<double> cut_far(std::vector<double> values);
+
+/// Variance of the mean of `values`, far ones cut, over that of as many independent ones: 1 + 4 ÷ count at
+/// least, which is what is taken for fewer than 8.
 [[nodiscard]] double inflation_of(const std::vector<double>& values);
+/// The same of the mean with what was cut, which counts by its own dependence and its share of the variance:
+/// passes that were held up are few and far, and do not drift with the others.
+[[nodiscard]] double inflation_of_mean(const std::vector<double>& values);
 
 /// Indices of resamples by number of passes; the same for all series of a comparison, so that rows which
 /// rose in the same passes rise in the same resamples.

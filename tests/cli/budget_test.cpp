@@ -79,13 +79,19 @@ TEST_F(budget_tool, what_cannot_be_checked_is_2) {
   EXPECT_EQ(layer.code, 2);
   EXPECT_THAT(layer.out, AllOf(HasSubstr("1 wrong"), HasSubstr("! no layer fits \"layer * / atention\""),
                                HasSubstr("layer 0 / attention")));
+  const outcome bare = check(R"({"layer": "attention", "figure": "gpu_time", "at_most": "600us"})");
+  EXPECT_EQ(bare.code, 2);
+  EXPECT_THAT(bare.out, HasSubstr("no layer fits \"attention\"; patterns are of whole paths: "
+                                  "\"** / attention\" is it wherever it stands"));
   const outcome unit = check(R"({"figure": "step.p50", "at_most": "300 GB/s"})");
   EXPECT_EQ(unit.code, 2);
   EXPECT_EQ(unit.out, "");
   EXPECT_THAT(unit.err, HasSubstr("budget.json: entries[0].at_most: \"300 GB/s\" is no time"));
   const outcome figure = check(R"({"figure": "stp", "at_most": "1 ms"})");
   EXPECT_EQ(figure.code, 2);
-  EXPECT_THAT(figure.err, HasSubstr("entries[0].figure: there is no figure"));
+  EXPECT_THAT(figure.err,
+              HasSubstr("entries[0].figure: there is no figure \"stp\" of phases or the whole run; "
+                        "the nearest are \"step\""));
   const outcome withheld = check(R"({"figure": "efficiency", "at_least": "60 %"})");
   EXPECT_EQ(withheld.code, 2);
   EXPECT_THAT(withheld.out, AllOf(HasSubstr("1 not measurable"), HasSubstr("efficiency is not measurable")));
@@ -121,6 +127,20 @@ TEST_F(budget_tool, compares_with_a_baseline) {
   const outcome o = check(R"({"figure": "step.p50", "max_change": "+8 %"})", {"--baseline", baseline});
   EXPECT_EQ(o.code, 1);
   EXPECT_THAT(o.out, HasSubstr("(4.50 ms before, +8.00 % allowed)"));
+}
+
+TEST_F(budget_tool, compares_with_a_baseline_of_other_clocks_by_force_alone) {
+  varve::report before = small_report();
+  before.devices[0].device.clock = 1'980'000'000;
+  varve::report now = before;
+  now.devices[0].device.clock = 1'410'000'000;
+  const std::string baseline = files.write("before.json", varve::to_json(before));
+  report = files.write("now.json", varve::to_json(now));
+  const char* const entry = R"({"figure": "step.p50", "max_change": "+5 %"})";
+  const outcome o = check(entry, {"--baseline", baseline});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_THAT(o.out, HasSubstr("1,980 MHz against 1,410 MHz"));
+  EXPECT_EQ(check(entry, {"--baseline", baseline, "--force"}).code, 0);
 }
 
 TEST_F(budget_tool, compares_with_a_folder_and_with_a_name) {
@@ -160,6 +180,14 @@ TEST_F(budget_tool, takes_headroom_figures_and_layers) {
   EXPECT_THAT(o.out, AllOf(HasSubstr("\"layer\": \"layer 1\""), HasSubstr("\"at_most\": \"2.65 ms\""),
                            HasSubstr("\"at_most\": 340"), Not(HasSubstr("\"attributed\""))));
   EXPECT_EQ(run({"budget", report, "--layers", "nothing *"}).code, 2);
+  const outcome named = run({"budget", report, "--layers", "mlp"});
+  EXPECT_EQ(named.code, 0) << named.err;
+  EXPECT_THAT(named.out, AllOf(HasSubstr("\"layer\": \"layer 0 / mlp\""),
+                               HasSubstr("\"layer\": \"layer 1 / mlp\""), Not(HasSubstr("attention"))));
+  const outcome unknown = run({"budget", report, "--layers", "mpl"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("no layer fits \"mpl\", or it has none of the figures; the nearest are "
+                                     "\"mlp\""));
   const outcome figure = run({"budget", report, "--figures", "gpu_time.max,lunches"});
   EXPECT_EQ(figure.code, 2);
   EXPECT_THAT(figure.err, HasSubstr("lunches"));

@@ -42,7 +42,7 @@ TEST_F(diff, prints_what_changed) {
   const outcome o = run({"diff", base_, slow_, "--width", "120"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.err, "");
-  EXPECT_THAT(o.out, AllOf(HasSubstr("decode: step +5.0 %, worse. 2 layers worse, 0 better."),
+  EXPECT_THAT(o.out, AllOf(HasSubstr("decode: step +5.0 %, worse. 2 layers worse, 0 better, 1 the same."),
                            HasSubstr("layer 0 / mlp"), HasSubstr("+10.0 %")));
 }
 
@@ -53,6 +53,11 @@ TEST_F(diff, of_a_file_with_itself_tells_no_difference) {
 TEST_F(diff, noise_and_confidence_can_be_set) {
   EXPECT_THAT(run({"diff", base_, slow_, "--noise", "12%"}).out, HasSubstr("No difference."));
   EXPECT_THAT(run({"diff", base_, slow_, "--confidence", "99"}).out, HasSubstr("99.0 % interval"));
+  EXPECT_THAT(run({"diff", base_, slow_, "--confidence", "99.9"}).out,
+              HasSubstr("99.9 % interval of 3,999 resamples"));  // two beyond each end
+  const outcome sure = run({"diff", base_, slow_, "--confidence", "99.99"});
+  EXPECT_EQ(sure.code, 2);
+  EXPECT_THAT(sure.err, HasSubstr("\"99.99\" is no percentage from 50 to 99.9"));
   EXPECT_EQ(run({"diff", base_, slow_, "--noise", "100"}).code, 2);
   EXPECT_EQ(run({"diff", base_, slow_, "--confidence", "40"}).code, 2);
 }

@@ -150,7 +150,7 @@ TEST(a_relative_budget, asks_of_the_baseline_what_it_asks_of_the_run) {
   before = now;
   before.devices[0].device.name = "GPU Y";
   EXPECT_THAT(outcome_of(now, change(budget_of::report, "", "duration", 0.05), &before).message,
-              HasSubstr("another device (GPU Y, not GPU X)"));
+              HasSubstr("does not compare: device: GPU Y against GPU X"));
 }
 
 TEST(a_relative_budget, needs_the_same_row_and_device) {
@@ -163,10 +163,53 @@ TEST(a_relative_budget, needs_the_same_row_and_device) {
   before.devices[0].device.name = "GPU Y";
   const budget_outcome other = outcome_of(now, e, &before);
   EXPECT_EQ(other.status, budget_status::not_measurable);
-  EXPECT_THAT(other.message, HasSubstr("the baseline ran on another device (GPU Y, not GPU X)"));
+  EXPECT_THAT(
+      other.message,
+      HasSubstr("the baseline does not compare: device: GPU Y against GPU X; force compares it all the "
+                "same"));
   before = now;
   before.quality.activities = 0;
   EXPECT_THAT(outcome_of(now, e, &before).message, HasSubstr("of the baseline: nothing but markers"));
+}
+
+budget_outcome outcome_with(const report& now, const budget_entry& e, const report& before, bool force) {
+  varve::budget b;
+  b.entries = {e};
+  return varve::check(now, b, std::vector{before}, {force}).entries.at(0);
+}
+
+// 1,980 against 1,755 MHz: whatever got slower by 12 % did so by that. Launches do not.
+TEST(a_relative_budget, compares_times_at_the_same_clocks_alone) {
+  report before = small_report();
+  before.devices[0].device.clock = 1'980'000'000;
+  report now = before;
+  now.devices[0].device.clock = 1'755'000'000;
+  const budget_entry time = change(budget_of::phase, "", "step.p50", 0.05);
+  EXPECT_EQ(outcome_of(before, time, &before).status, budget_status::ok);
+  const budget_outcome out = outcome_of(now, time, &before);
+  EXPECT_EQ(out.status, budget_status::not_measurable);
+  EXPECT_THAT(out.message, HasSubstr("the baseline does not compare: the device's highest clock: 1,980 MHz "
+                                     "against 1,755 MHz; force compares it all the same"));
+  EXPECT_EQ(outcome_of(now, change(budget_of::phase, "", "launches", 0), &before).status, budget_status::ok);
+  EXPECT_EQ(outcome_with(now, time, before, false).status, budget_status::not_measurable);
+  EXPECT_EQ(outcome_with(now, time, before, true).status, budget_status::ok);
+  now = before;
+  now.devices[0].device.memory_clock = 1'593'000'000;  // the baseline's is not known
+  EXPECT_EQ(outcome_of(now, time, &before).status, budget_status::ok);
+  before.devices[0].device.memory_clock = 2'619'000'000;
+  EXPECT_THAT(outcome_of(now, time, &before).message, HasSubstr("clock of the device's memory"));
+}
+
+TEST(a_relative_budget, compares_with_another_device_by_force_alone) {
+  report before = small_report();
+  const report now = before;
+  before.devices[0].device.name = "GPU Y";
+  const budget_entry e = change(budget_of::layer, "layer 1", "gpu_time", 0.05);
+  EXPECT_EQ(outcome_with(now, e, before, false).status, budget_status::not_measurable);
+  EXPECT_EQ(outcome_with(now, e, before, true).status, budget_status::ok);
+  before = now;
+  before.quality.live_cpu = !now.quality.live_cpu;
+  EXPECT_THAT(outcome_with(now, e, before, false).message, HasSubstr("processor cores"));
 }
 
 }  // namespace

@@ -114,6 +114,65 @@ TEST(run_passes, runs_no_more_of_them_after_a_fatal_failure) {
   EXPECT_EXIT(std::_Exit(calls_until_a_fatal_failure()), testing::ExitedWithCode(1), "");
 }
 
+/// Counts what the fixture does with it.
+struct counted_engine {
+  static inline int made = 0;
+  static inline int calls = 0;
+  static varve::pass_options options() { return passes(2, 5); }
+
+  counted_engine() { ++made; }
+  void pass() {
+    ++calls;
+    decode_step();
+  }
+};
+
+using fixture = varve::passes_test<counted_engine>;
+
+// However many tests there are: one engine, 2 passes to warm up and 5 measured ones.
+TEST_F(fixture, runs_its_passes_before_the_first_test) {
+  EXPECT_EQ(counted_engine::made, 1);
+  EXPECT_EQ(counted_engine::calls, 7);
+  EXPECT_EQ(run().error, "");
+  EXPECT_EQ(step(varve::decode).count, 5);
+  EXPECT_EQ(gpu_time(varve::decode).count, 5);
+  EXPECT_THAT(passes_of(varve::decode), varve::launches_at_most(1));
+  EXPECT_THAT(layer({"mlp", 0}), varve::launches_at_most(1));
+  EXPECT_THAT(report(), varve::attributed_at_least(1));
+}
+
+TEST_F(fixture, gives_every_test_the_same_passes_and_engine) {
+  EXPECT_EQ(counted_engine::made, 1);
+  EXPECT_EQ(counted_engine::calls, 7);
+  tested().pass();
+  EXPECT_EQ(counted_engine::calls--, 8);  // as the other test finds it, whatever their order
+  EXPECT_EQ(step(varve::decode).count, 5);
+}
+
+struct default_engine {
+  void pass() { decode_step(); }
+};
+
+using default_fixture = varve::passes_test<default_engine>;
+
+TEST_F(default_fixture, runs_as_many_passes_as_run_passes) { EXPECT_EQ(step(varve::decode).count, 20); }
+
+struct broken_engine {
+  void pass() { throw std::runtime_error{"no memory for the cache"}; }
+};
+
+/// Set up by hand, so that its failure can be seen.
+class broken_fixture : public varve::passes_test<broken_engine> {
+ public:
+  static void SetUpTestSuite() { EXPECT_THROW(passes_test::SetUpTestSuite(), std::runtime_error); }
+};
+
+TEST_F(broken_fixture, fails_every_matcher) {
+  EXPECT_NONFATAL_FAILURE(EXPECT_THAT(run(), varve::no_copies()), "did not run its passes to their end");
+  EXPECT_NONFATAL_FAILURE(EXPECT_THAT(passes_of(varve::decode), varve::no_copies()),
+                          "it has no passes at all");
+}
+
 TEST(measured_passes, gpu_time_is_of_the_samples_of_a_kind_of_pass) {
   varve::measured_passes run;
   run.report.phases.resize(2);

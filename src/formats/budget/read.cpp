@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // A budget file. Every error names the field by its place ("entries[3].at_most").
+#include "compare/nearest.hpp"
 #include "formats/budget/fields.hpp"
 #include "formats/input/input.hpp"
 #include "formats/input/json_damage.hpp"
@@ -13,7 +14,9 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace varve {
 inline namespace v0 {
@@ -184,14 +187,25 @@ class reader {
     const auto unit = unit_of(e.where.of, e.figure);
     if (!unit) {
       fail(place + "figure", "there is no figure \"" + e.figure + "\" of " +
-                                 (chosen ? std::string{"such rows"} : "phases or the whole run") +
-                                 "; docs/budgets.md lists them");
+                                 (chosen ? "such rows" : "phases or the whole run") +
+                                 nearest_figures(e, chosen) + "; docs/budgets.md lists all");
     }
     if (e.where.of == budget_of::report &&
         (!e.where.phase.empty() || !e.where.model.empty() || e.where.device)) {
       fail(place + "figure", "\"" + e.figure + "\" is of the whole run: leave out phase, model and device");
     }
     return *unit;
+  }
+
+  /// A statistic at its end is left out, which names of figures in the list do not have.
+  [[nodiscard]] static std::string nearest_figures(const budget_entry& e, bool chosen) {
+    std::vector<std::string_view> names;
+    for (const budget_of of : {e.where.of, chosen ? e.where.of : budget_of::phase}) {
+      for (const figure_info& f : figures(of)) {
+        names.push_back(f.name);
+      }
+    }
+    return comparing::nearest(std::string_view{e.figure}.substr(0, e.figure.find('.')), names);
   }
 
   [[nodiscard]] std::string text(std::string_view place, const element& value) const {

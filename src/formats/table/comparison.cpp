@@ -6,6 +6,7 @@
 #include "formats/table/units.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -76,6 +77,32 @@ std::string name_of(const phase_change& p, bool several) {
 }
 
 bool changed(const time_change& t) { return t.verdict == outcome::better || t.verdict == outcome::worse; }
+
+/// Layers by what became of them: each counts once.
+class tally {
+ public:
+  void add(const row_change& r) {
+    if (r.what == row_kind::added || r.what == row_kind::removed) {
+      ++one_sided_;
+    } else {
+      ++by_verdict_[static_cast<std::size_t>(r.gpu_time.verdict)];
+    }
+  }
+  /// "4 layers worse, 0 better, 2 the same, 1 inconclusive"
+  [[nodiscard]] std::string text() const {
+    std::string out = counted(of(outcome::worse), "layer") + " worse, " + count(of(outcome::better)) +
+                      " better, " + count(of(outcome::same)) + " the same";
+    const std::int64_t open = of(outcome::inconclusive);
+    out += open > 0 ? ", " + count(open) + " inconclusive" : "";
+    return out + (one_sided_ > 0 ? ", " + count(one_sided_) + " added or removed" : "");
+  }
+
+ private:
+  [[nodiscard]] std::int64_t of(outcome o) const { return by_verdict_[static_cast<std::size_t>(o)]; }
+
+  std::array<std::int64_t, 4> by_verdict_{};
+  std::int64_t one_sided_ = 0;
+};
 
 /// Worth a line. What cannot be told is, where it is a hundredth of the phase's wall at least.
 bool is_news(const row_change& r, double wall) {
@@ -213,22 +240,22 @@ comparison_section times_of(const phase_parts& phase, std::size_t top) {
   cut(labels, top, "label", out.notes);
   out.rows.insert(out.rows.end(), labels.begin(), labels.end());
   std::vector<std::vector<std::string>> layers;
-  std::int64_t same = 0;
-  std::int64_t open = 0;
+  tally all;
+  std::int64_t unlisted = 0;
   for (const row_change* const r : phase.rows) {
+    all.add(*r);
     if (is_news(*r, p.base_wall)) {
       const bool matched = r->base_row != none && r->fresh_row != none;
       layers.push_back(
           cells(r->path, r->gpu_time, matched ? name_of(r->gpu_time.verdict) : "", notes_of(*r)));
     } else {
-      ++(r->gpu_time.verdict == outcome::same ? same : open);
+      ++unlisted;
     }
   }
   cut(layers, top, "layer", out.notes);
   out.rows.insert(out.rows.end(), layers.begin(), layers.end());
-  if (same > 0 || open > 0) {
-    out.notes.push_back(counted(same, "layer") + " the same" +
-                        (open > 0 ? ", " + counted(open, "layer") + " inconclusive" : ""));
+  if (!phase.rows.empty()) {
+    out.notes.push_back(all.text() + (unlisted > 0 ? "; " + count(unlisted) + " of them not listed" : ""));
   }
   return out;
 }
@@ -326,20 +353,18 @@ std::string summary_of(const comparison& c, const std::vector<phase_parts>& phas
                 : "step " + (is_by_mean(t) ? signed_percent(t.mean_relative) + " in the mean" : change(t)) +
                       ", " + name_of(t.verdict));
   }
-  std::int64_t better = 0;
-  std::int64_t worse = 0;
-  std::int64_t other = 0;
+  tally all;
   std::int64_t work = 0;
   for (const row_change& r : c.rows) {
-    better += r.gpu_time.verdict == outcome::better ? 1 : 0;
-    worse += r.gpu_time.verdict == outcome::worse ? 1 : 0;
-    other += r.what == row_kind::added || r.what == row_kind::removed ? 1 : 0;
+    all.add(r);
     work += r.work_changed ? 1 : 0;
   }
-  out += (out.empty() ? "" : ". ") + counted(worse, "layer") + " worse, " + count(better) + " better";
-  out += other > 0 ? ", " + count(other) + " added or removed" : "";
-  out += work > 0 ? ", " + count(work) + " with other work" : "";
-  return out + (c.kernels.empty() ? "." : ", " + counted(std::ssize(c.kernels), "kernel") + " changed.");
+  out += (out.empty() ? "" : ". ") + all.text();
+  std::string besides = work > 0 ? counted(work, "layer") + " with other work" : "";
+  if (!c.kernels.empty()) {
+    besides += (besides.empty() ? "" : ", ") + counted(std::ssize(c.kernels), "kernel") + " changed";
+  }
+  return out + (besides.empty() ? "" : "; ") + besides + '.';
 }
 
 }  // namespace
@@ -378,7 +403,8 @@ comparison_text describe(const comparison& c, std::size_t top) {
     out.sections.push_back(std::move(checks));
   }
   out.method = "change: median over passes, with its " + percent(c.options.confidence, 1) +
-               " % interval; same: all of it, and the mean, within ±" + percent(c.options.noise, 1) +
+               " % interval of " + counted(c.options.resamples, "resample") +
+               "; same: all of it, and the mean, within ±" + percent(c.options.noise, 1) +
                " %; better, worse: beyond " +
                (c.base_runs + c.fresh_runs > 2 ? "what repeated runs differ by"
                                                : "that, as two single runs may differ by it") +
