@@ -39,6 +39,12 @@ struct attention_layer {
   bool sinks = false;      ///< a learned score a head (gpt-oss)
   weight_format in{};      ///< of the projections to queries, keys and values
   weight_format output{};  ///< of the projection back
+  /// Where they are others than `in`: of the projections to keys and to values, in latent attention of those
+  /// down to the latents (kv_a_proj) and up from them (kv_b_proj); there also of queries from theirs
+  /// (q_b_proj).
+  std::optional<weight_format> keys{};
+  std::optional<weight_format> values{};
+  std::optional<weight_format> queries_up{};
 };
 
 /// A dense feed-forward block.
@@ -48,6 +54,7 @@ struct mlp_layer {
   bool bias = false;
   weight_format weights{};
   std::optional<weight_format> down{};  ///< of the matrix back, where it is another
+  std::optional<weight_format> up{};    ///< of the matrix beside the gate, likewise
 };
 
 /// A mixture of experts in place of a dense block.
@@ -61,6 +68,8 @@ struct expert_layer {
   bool shared_gate = false;       ///< the shared part is scaled by a product of its own
   weight_format weights{};
   weight_format shared{};
+  std::optional<weight_format> down{};  ///< of experts' matrices back, where it is another
+  std::optional<weight_format> shared_down{};
 };
 
 struct model_layer {
@@ -89,6 +98,8 @@ struct model {
   std::string quantisation;     ///< how, in words; empty: not at all
   std::int64_t ranks = 1;       ///< that share the model: it is the part of one (tensor_parallel())
   std::vector<model_layer> layers;
+  /// Of the head's matrix where that is quantised: it is stored beside the table of tokens, tied or not.
+  std::optional<weight_format> head{};
 };
 
 /// The same model with nothing quantised and all elements of one type.
@@ -181,8 +192,9 @@ struct operator_work {
 /// A pass that nothing ran: a trace in which each operator takes what the device's ceilings allow at best,
 /// one after the other, and launching takes no time. analyze() with the same ceilings gives the table of it.
 /// Where the device has no rate for a pipe, FLOPs count on one that it has (docs/work.md), which the trace's
-/// collector says. Throws std::invalid_argument, which names what the ceilings lack, where there is none, or
-/// no bandwidth.
+/// collector says, as it says which pipe weights count on that are widened before they are multiplied. Throws
+/// std::invalid_argument, which names what the ceilings lack, where there is none, or no bandwidth, and
+/// std::overflow_error where FLOPs, bytes or nanoseconds of the pass are 2^63 or more.
 [[nodiscard]] VARVE_API trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences,
                                          const ceilings& device, const work_options& options = {});
 

@@ -103,7 +103,8 @@ struct work {
   /// the expected ones, may be too many or too few.
   std::int64_t bytes_below = 0;
   std::int64_t bytes_above = 0;
-  std::int64_t doubled_bytes = 0;  ///< likewise: of weight_bytes, what as many tokens again would add
+  /// What as many tokens again would add to weight_bytes: more experts, and other rows of tables.
+  std::int64_t doubled_bytes = 0;
 
   [[nodiscard]] constexpr std::int64_t bytes() const noexcept {
     return sizes::sum(sizes::sum(weight_bytes, kv_bytes), activation_bytes);

@@ -242,11 +242,12 @@ constexpr work rope(std::int64_t tokens, std::int64_t heads, std::int64_t rotary
 }
 
 /// Rows looked up in a table of weights and written. embedding(16, 4096, f16): 131,072 weight bytes and as
-/// many of activations.
+/// many of activations; twice the tokens look up as many rows again.
 constexpr work embedding(std::int64_t tokens, std::int64_t width, dtype table, dtype type) noexcept {
   work out;
   out.weight_bytes = bytes_of(sizes::product(tokens, width), table);
   out.activation_bytes = bytes_of(sizes::product(tokens, width), type);
+  out.doubled_bytes = out.weight_bytes;
   return out;
 }
 constexpr work embedding(std::int64_t tokens, std::int64_t width, dtype type) noexcept {

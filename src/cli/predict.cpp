@@ -4,14 +4,19 @@
 
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "trace/pipe_names.hpp"
 
 #include <varve/io.hpp>
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace varve::cli {
@@ -29,6 +34,15 @@ std::string billions(std::int64_t n) {
   char text[64];
   std::snprintf(text, sizeof text, "%.2f billion", static_cast<double>(n) / 1e9);
   return text;
+}
+
+/// The option that makes most of a pass.
+std::string largest_of(const predict_arguments& asked) {
+  const std::array<std::pair<std::int64_t, const char*>, 3> sizes{{{asked.tokens, "--tokens "},
+                                                                   {asked.context.value_or(0), "--context "},
+                                                                   {asked.sequences, "--sequences "}}};
+  const auto& [size, name] = *std::max_element(sizes.begin(), sizes.end());
+  return name + std::to_string(size);
 }
 
 void write(const std::string& path, const std::string& text) {
@@ -56,7 +70,7 @@ int run(const predict_arguments& asked) {
     complain(std::string{"--tensor-parallel: "} + e.what());
     return usage;
   }
-  const ceilings& device = *how.analysis.ceilings;
+  const ceilings device = at_clock(*how.analysis.ceilings, how.analysis.clock);
   const pass_sequence one{asked.tokens, asked.context.value_or(asked.tokens), asked.tokens == 1};
   const std::vector<pass_sequence> batch(static_cast<std::size_t>(asked.sequences), one);
   trace at_roof;
@@ -64,6 +78,9 @@ int run(const predict_arguments& asked) {
     at_roof = roof_trace(m, batch, device);
   } catch (const std::invalid_argument& e) {
     complain(std::string{"--device: "} + e.what());
+    return usage;
+  } catch (const std::overflow_error& e) {
+    complain(largest_of(asked) + ": " + e.what());
     return usage;
   }
   const report r = analyze(at_roof, how.analysis);
@@ -74,10 +91,12 @@ int run(const predict_arguments& asked) {
   const std::string text =
       m.name + (m.ranks > 1 ? ", one of " + std::to_string(m.ranks) + " ranks: " : ": ") +
       billions(count_parameters(m).total) + " parameters, weights " + amount(weight_bytes(m)) +
-      (m.quantisation.empty() ? "" : " (" + m.quantisation + ")") + ", KV cache " +
-      amount(asked.sequences * kv_bytes(m, one.context)) + " for " + std::to_string(asked.sequences) +
-      (asked.sequences == 1 ? " sequence of " : " sequences of ") + std::to_string(one.context) +
-      " tokens\n\n";
+      (m.quantisation.empty() ? ""
+                              : " (" + m.quantisation + ", multiplied as " +
+                                    dtype_names[static_cast<std::size_t>(m.factors)] + ")") +
+      ", KV cache " + amount(sizes::product(asked.sequences, kv_bytes(m, one.context))) + " for " +
+      std::to_string(asked.sequences) + (asked.sequences == 1 ? " sequence of " : " sequences of ") +
+      std::to_string(one.context) + " tokens\n\n";
   write(how.output, text + to_table(r, table_of(how, STDOUT_FILENO)));
   return success;
 }

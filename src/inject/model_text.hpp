@@ -32,6 +32,17 @@ void fields(Archive& a, is<weight_format> auto& f) {
 }
 
 template <class Archive>
+void maybe(Archive& a, is<std::optional<weight_format>> auto& format) {
+  bool there = format.has_value();
+  weight_format one = format.value_or(weight_format{});
+  a(there);
+  fields(a, one);
+  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(format)>>) {
+    format = there ? std::optional{one} : std::nullopt;
+  }
+}
+
+template <class Archive>
 void fields(Archive& a, is<attention_heads> auto& h) {
   auto& [queries, keys, key_width, value_width] = h;
   a(queries, keys, key_width, value_width);
@@ -39,33 +50,35 @@ void fields(Archive& a, is<attention_heads> auto& h) {
 
 template <class Archive>
 void fields(Archive& a, is<attention_layer> auto& l) {
-  auto& [heads, window, latent, rotary, query_latent, query_key_norm, bias, output_bias, sinks, in, output] =
-      l;
+  auto& [heads, window, latent, rotary, query_latent, query_key_norm, bias, output_bias, sinks, in, output,
+         keys, values, queries_up] = l;
   fields(a, heads);
   a(window, latent, rotary, query_latent, query_key_norm, bias, output_bias, sinks);
   fields(a, in);
   fields(a, output);
+  maybe(a, keys);
+  maybe(a, values);
+  maybe(a, queries_up);
 }
 
 template <class Archive>
 void fields(Archive& a, is<mlp_layer> auto& l) {
-  auto& [width, gated, bias, weights, down] = l;
-  bool apart = down.has_value();
-  weight_format back = down.value_or(weight_format{});
-  a(width, gated, bias, apart);
+  auto& [width, gated, bias, weights, down, up] = l;
+  a(width, gated, bias);
   fields(a, weights);
-  fields(a, back);
-  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(l)>>) {
-    down = apart ? std::optional{back} : std::nullopt;
-  }
+  maybe(a, down);
+  maybe(a, up);
 }
 
 template <class Archive>
 void fields(Archive& a, is<expert_layer> auto& l) {
-  auto& [count, chosen, width, bias, router_bias, shared_width, shared_gate, weights, shared] = l;
+  auto& [count, chosen, width, bias, router_bias, shared_width, shared_gate, weights, shared, down,
+         shared_down] = l;
   a(count, chosen, width, bias, router_bias, shared_width, shared_gate);
   fields(a, weights);
   fields(a, shared);
+  maybe(a, down);
+  maybe(a, shared_down);
 }
 
 template <class Archive>
@@ -80,11 +93,12 @@ void fields(Archive& a, is<model_layer> auto& l) {
 template <class Archive>
 void fields(Archive& a, is<model> auto& m) {
   auto& [name, width, vocabulary, embedding_width, positions, tied, head_bias, final_norm, norms, type, cache,
-         factors, quantisation, ranks, layers] = m;
+         factors, quantisation, ranks, layers, head] = m;
   a(name, width, vocabulary, embedding_width, positions, tied, head_bias, final_norm, norms, type, cache,
     factors, quantisation, ranks);
   constexpr std::size_t most_layers = 1U << 16U;
   a.list(layers, most_layers);
+  maybe(a, head);
 }
 
 template <class Archive>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// Math pipes as people read them.
+// Math pipes and types of elements as people read them.
 #ifndef VARVE_TRACE_PIPE_NAMES_HPP
 #define VARVE_TRACE_PIPE_NAMES_HPP
 
@@ -19,6 +19,10 @@ inline constexpr std::array<const char*, math_pipes> pipe_names{
     "TF32 tensor", "FP16 tensor", "FP16 tensor (FP16 sums)",
     "BF16 tensor", "FP8 tensor",  "FP4 tensor",
     "INT8 tensor", "INT8 dp4a"};
+
+/// By dtype.
+inline constexpr std::array<const char*, 9> dtype_names{"FP64", "FP32", "TF32", "BF16", "FP16",
+                                                        "FP8",  "INT8", "INT4", "FP4"};
 
 }  // namespace varve
 

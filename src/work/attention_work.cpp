@@ -54,11 +54,12 @@ void add_latent_projections(operators& to, const model& m, const attention_layer
   if (a.query_latent > 0) {
     to.product(block, "q_a_proj", tokens, a.query_latent, m.width, a.in, a.bias ? a.query_latent : 0);
     to.norm("q_a_norm", tokens, a.query_latent);
-    to.product(block, "q_b_proj", tokens, queries, a.query_latent, a.in);
+    to.product(block, "q_b_proj", tokens, queries, a.query_latent, a.queries_up.value_or(a.in));
   } else {
     to.product(block, "q_proj", tokens, queries, m.width, a.in);
   }
-  operator_work& down = to.product(block, "kv_a_proj", tokens, cached, m.width, a.in, a.bias ? cached : 0);
+  operator_work& down =
+      to.product(block, "kv_a_proj", tokens, cached, m.width, a.keys.value_or(a.in), a.bias ? cached : 0);
   write_to_cache(to, m, down, sizes::product(tokens, cached));
   to.norm("kv_a_norm", tokens, a.latent);
 }
@@ -70,7 +71,8 @@ void add_absorbed(operators& to, const model& m, const attention_layer& a, const
   const std::int64_t own = a.heads.key_width - a.rotary;
   const auto per_head = [&](std::string_view name, std::int64_t n, std::int64_t k) {
     // One product a head, [tokens, k] · [k, n]: the heads' weights together have heads · n · k elements.
-    operator_work& added = to.product(block, name, seen.tokens, n, sizes::product(heads, k), a.in);
+    operator_work& added =
+        to.product(block, name, seen.tokens, n, sizes::product(heads, k), a.values.value_or(a.in));
     added.written_activations = to.bytes(sizes::product(seen.tokens, heads, n));
     added.declared.activation_bytes =
         sizes::sum(to.bytes(sizes::product(seen.tokens, heads, k)), added.written_activations);
@@ -91,7 +93,7 @@ void add_expanded(operators& to, const model& m, const attention_layer& a, const
   const std::int64_t made =
       sizes::product(heads, sizes::sum(a.heads.key_width - a.rotary, a.heads.value_width));
   const std::int64_t before = seen.context - seen.tokens;
-  operator_work& up = to.product(block, "kv_b_proj", seen.context, made, a.latent, a.in);
+  operator_work& up = to.product(block, "kv_b_proj", seen.context, made, a.latent, a.values.value_or(a.in));
   up.declared.activation_bytes -= to.bytes(sizes::product(before, a.latent));
   up.declared.kv_bytes = bytes_of(sizes::product(before, sizes::sum(a.latent, a.rotary)), m.cache);
   halves what{heads, a.heads.key_width, a.heads.value_width, {}, {}};
@@ -112,20 +114,40 @@ void add_latent(operators& to, const model& m, const attention_layer& a, const b
   }
 }
 
-void add_plain(operators& to, const model& m, const attention_layer& a, const batch& b) {
-  const std::int64_t queries = sizes::product(a.heads.queries, a.heads.key_width);
-  const std::int64_t keys = sizes::product(a.heads.keys, a.heads.key_width);
-  const std::int64_t values = sizes::product(a.heads.keys, a.heads.value_width);
+/// Of matrices in one format, which engines join.
+void add_joined_projections(operators& to, const model& m, const attention_layer& a, std::int64_t tokens,
+                            std::int64_t queries, std::int64_t keys, std::int64_t values) {
   const std::int64_t cached = sizes::sum(keys, values);
   const std::int64_t all = sizes::sum(queries, cached);
-  operator_work& in = to.product(block, "qkv_proj", b.tokens(), all, m.width, a.in, a.bias ? all : 0);
+  operator_work& in = to.product(block, "qkv_proj", tokens, all, m.width, a.in, a.bias ? all : 0);
   // Three matrices, whose scales do not run across them.
   const std::int64_t fused = bytes_of(all, m.width, a.in);
   const std::int64_t apart =
       sizes::sum(bytes_of(queries, m.width, a.in),
                  sizes::sum(bytes_of(keys, m.width, a.in), bytes_of(values, m.width, a.in)));
   in.declared.weight_bytes = sizes::sum(in.declared.weight_bytes, apart - fused);
-  write_to_cache(to, m, in, sizes::product(b.tokens(), cached));
+  write_to_cache(to, m, in, sizes::product(tokens, cached));
+}
+
+/// One after the other; inputs are read once, for queries.
+void add_single_projections(operators& to, const model& m, const attention_layer& a, std::int64_t tokens,
+                            std::int64_t queries, std::int64_t keys, std::int64_t values) {
+  to.product(block, "q_proj", tokens, queries, m.width, a.in, a.bias ? queries : 0);
+  const auto cached = [&](std::string_view name, std::int64_t n, const weight_format& weights) {
+    operator_work& added = to.product(block, name, tokens, n, m.width, weights, a.bias ? n : 0);
+    added.declared.activation_bytes = added.written_activations;
+    write_to_cache(to, m, added, sizes::product(tokens, n));
+  };
+  cached("k_proj", keys, a.keys.value_or(a.in));
+  cached("v_proj", values, a.values.value_or(a.in));
+}
+
+void add_plain(operators& to, const model& m, const attention_layer& a, const batch& b) {
+  const std::int64_t queries = sizes::product(a.heads.queries, a.heads.key_width);
+  const std::int64_t keys = sizes::product(a.heads.keys, a.heads.key_width);
+  const std::int64_t values = sizes::product(a.heads.keys, a.heads.value_width);
+  const bool joined = a.keys.value_or(a.in) == a.in && a.values.value_or(a.in) == a.in;
+  (joined ? add_joined_projections : add_single_projections)(to, m, a, b.tokens(), queries, keys, values);
   if (a.query_key_norm) {
     const std::int64_t heads = sizes::sum(a.heads.queries, a.heads.keys);
     operator_work& norm = to.norm("qk_norm", b.tokens(), sizes::product(heads, a.heads.key_width));

@@ -93,6 +93,7 @@ class describer {
   std::uint64_t no_tokens_ = 0;
   std::uint64_t no_context_ = 0;
   std::uint64_t too_many_ = 0;
+  std::uint64_t too_large_ = 0;
   std::uint64_t drafts_ = 0;
   std::uint64_t described_ = 0;
 };
@@ -300,6 +301,13 @@ void describer::describe_pass(std::uint32_t pass) {
     return;
   }
   const std::vector<operator_work>& operators = work_of(batch);
+  const auto uncounted = [](const operator_work& o) {
+    return o.declared.flops == sizes::most || o.declared.bytes() == sizes::most;
+  };
+  if (std::any_of(operators.begin(), operators.end(), uncounted)) {
+    ++too_large_;
+    return;
+  }
   if (operators.empty()) {
     ++no_tokens_;
     return;
@@ -319,6 +327,9 @@ void describer::count_losses() {
        "decoding passes not described, their context is not known: set it (varve_attribute), or "
        "give it (--batch-context)");
   lose(too_many_, "passes not described, of more than 65536 sequences");
+  lose(too_large_,
+       "passes not described, FLOPs or bytes of an operator are 2^63 or more: are their tokens and context "
+       "right (--batch-tokens, --batch-context)?");
   lose(drafts_, "passes of a draft model, which the description is not of");
   lose(misfits_.nothing_named,
        "passes described as a whole, none of their labels fits a rule: give rules "

@@ -17,9 +17,10 @@ void add_mlp(operators& to, const model& m, const mlp_layer& mlp, std::int64_t t
     return;
   }
   to.product(block, "gate_proj", tokens, mlp.width, m.width, mlp.weights, hidden_bias);
-  operator_work& up = to.product(block, "up_proj", tokens, mlp.width, m.width, mlp.weights, hidden_bias);
+  const weight_format beside = mlp.up.value_or(mlp.weights);
+  operator_work& up = to.product(block, "up_proj", tokens, mlp.width, m.width, beside, hidden_bias);
   up.declared.activation_bytes = up.written_activations;  // its input was read for the gate
-  up.with_previous = true;
+  up.with_previous = beside == mlp.weights;
   to.activate(block, "act_mul", tokens, mlp.width, true);
   to.product(block, "down_proj", tokens, m.width, mlp.width, mlp.down.value_or(mlp.weights), bias);
 }
@@ -29,23 +30,24 @@ void add_experts(operators& to, const model& m, const expert_layer& e, std::int6
   to.product(block, "router", tokens, e.count, m.width, m.type, e.router_bias ? e.count : 0);
 
   const std::int64_t rows = sizes::product(tokens, e.chosen);
-  const auto chosen = [&](std::string_view name, std::int64_t n, std::int64_t k, std::int64_t matrices) {
-    operator_work& added = to.product(block, name, rows, sizes::product(matrices, n), k, e.weights);
+  const auto chosen = [&](std::string_view name, std::int64_t n, std::int64_t k, std::int64_t matrices,
+                          const weight_format& weights) {
+    operator_work& added = to.product(block, name, rows, sizes::product(matrices, n), k, weights);
     const std::int64_t bias = e.bias ? to.bytes(sizes::product(matrices, n)) : 0;
     added.declared.weight_bytes = 0;
     read_experts(added.declared, e.count, e.chosen, tokens,
-                 sizes::sum(sizes::product(matrices, bytes_of(n, k, e.weights)), bias));
+                 sizes::sum(sizes::product(matrices, bytes_of(n, k, weights)), bias));
   };
-  chosen("experts_gate_up", e.width, m.width, 2);
+  chosen("experts_gate_up", e.width, m.width, 2, e.weights);
   to.activate(block, "experts_act_mul", rows, e.width, true);
-  chosen("experts_down", m.width, e.width, 1);
+  chosen("experts_down", m.width, e.width, 1, e.down.value_or(e.weights));
 
   if (e.shared_width > 0) {
     operator_work& in =
         to.product(block, "shared_gate_up", tokens, sizes::product(2, e.shared_width), m.width, e.shared);
     in.declared.weight_bytes = sizes::product(2, bytes_of(e.shared_width, m.width, e.shared));
     to.activate(block, "shared_act_mul", tokens, e.shared_width, true);
-    to.product(block, "shared_down", tokens, m.width, e.shared_width, e.shared);
+    to.product(block, "shared_down", tokens, m.width, e.shared_width, e.shared_down.value_or(e.shared));
   }
   if (e.shared_gate) {
     to.product(block, "shared_gate", tokens, 1, m.width, m.type);

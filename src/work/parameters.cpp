@@ -88,7 +88,13 @@ parameter_counts count_parameters(const model& m) {
 
 std::int64_t weight_bytes(const model& m) {
   const parameter_counts counts = count_parameters(m);
-  std::int64_t out = bytes_of(counts.total - counts.layers, m.type);
+  std::int64_t plain = counts.total - counts.layers;
+  std::int64_t out = 0;
+  if (m.head) {
+    plain -= counts.head;
+    out = bytes_of(m.vocabulary, tensors::table_width(m), *m.head);
+  }
+  out = sizes::sum(out, bytes_of(plain, m.type));
   for (const model_layer& layer : m.layers) {
     for (const tensors::tensor& t : tensors::of(m, layer)) {
       out = sizes::sum(out, sizes::product(t.copies, bytes_of(t.n, t.k, t.format)));
@@ -121,8 +127,13 @@ model unquantised(model m, dtype type) {
   for (model_layer& layer : m.layers) {
     layer.attention.in = layer.attention.output = layer.mlp.weights = layer.experts.weights =
         layer.experts.shared = type;
-    layer.mlp.down.reset();
+    for (std::optional<weight_format>* const other :
+         {&layer.attention.keys, &layer.attention.values, &layer.attention.queries_up, &layer.mlp.down,
+          &layer.mlp.up, &layer.experts.down, &layer.experts.shared_down}) {
+      other->reset();
+    }
   }
+  m.head.reset();
   return m;
 }
 

@@ -60,6 +60,7 @@ void add_embedding(operators& to, const model& m, std::int64_t tokens) {
   if (m.positions > 0) {
     rows.weight_bytes = sizes::sum(rows.weight_bytes, to.bytes(sizes::product(tokens, m.width)));
   }
+  rows.doubled_bytes = rows.weight_bytes;
   to.add("embedding", "embed", rows).written_activations = rows.activation_bytes;
   if (table != m.width) {
     to.product("embedding", "project_in", tokens, m.width, table, m.type);
@@ -105,7 +106,8 @@ void add_head(operators& to, const model& m, const batch& b) {
   if (table != m.width) {
     to.product("head", "project_out", b.tokens(), table, m.width, m.type);
   }
-  to.product("head", "lm_head", b.logits(), m.vocabulary, table, m.type, m.head_bias ? m.vocabulary : 0);
+  to.product("head", "lm_head", b.logits(), m.vocabulary, table, m.head.value_or(m.type),
+             m.head_bias ? m.vocabulary : 0);
 }
 
 }  // namespace

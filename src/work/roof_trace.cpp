@@ -3,6 +3,7 @@
 //
 // A pass as it would be at the roof.
 #include "trace/pipe_names.hpp"
+#include "work/tensors.hpp"
 
 #include <varve/model.hpp>
 
@@ -63,14 +64,38 @@ double roof_time(const work& w, const ceilings& device) noexcept {
   return 1e9 * std::max(compute, memory);
 }
 
+/// Formats of weights that no pipe multiplies as they are, and what they are widened to.
+std::string widened_weights(const model& m) {
+  std::string out;
+  const auto add = [&](const weight_format& weights) {
+    const math_pipe pipe = pipe_of(weights.type, m.factors);
+    if (weights.type == m.type || pipe == pipe_of(weights.type, weights.type)) {
+      return;
+    }
+    const std::string told = std::string{"; weights in "} +
+                             dtype_names[static_cast<std::size_t>(weights.type)] +
+                             " are widened and count on " + name_of(pipe);
+    out += out.find(told) == std::string::npos ? told : "";
+  };
+  for (const model_layer& layer : m.layers) {
+    for (const tensors::tensor& t : tensors::of(m, layer)) {
+      if (t.n > 0 && t.copies > 0) {
+        add(t.format);
+      }
+    }
+  }
+  add(m.head.value_or(m.type));
+  return out;
+}
+
 class writer {
  public:
-  writer(const ceilings& device, bool decode) : device_{device} {
+  writer(const ceilings& device, bool decode, const std::string& widened) : device_{device} {
     t_.intern_thread(0);
     t_.intern_stream({0, 0, 0});
     t_.devices.push_back({0, device.name, device.multiprocessors, device.compute_capability, 0});
     t_.live_cpu = false;
-    t_.collectors.push_back({"prediction", "", collector_state::stopped, "nothing ran"});
+    t_.collectors.push_back({"prediction", "", collector_state::stopped, "nothing ran" + widened});
     pass_ = open(none, range_kind::phase, decode ? "decode" : "prefill", no_index);
   }
 
@@ -97,6 +122,11 @@ class writer {
     place(first);
     const time_ns begin = now();
     exact_ += roof_time(all, device_);
+    total_ += all;
+    if (total_.flops == sizes::most || total_.bytes() == sizes::most || !(exact_ < longest)) {
+      throw std::overflow_error{
+          "the FLOPs, bytes or nanoseconds of the pass are 2^63 or more, which varve does not count"};
+    }
     t_.works.push_back({block_, all, work_source::description});
     t_.add_call({begin, begin, ++correlation_, block_, 0, call_kind::launch, false});
     t_.add_activity({begin, now(), correlation_, t_.strings.intern(first.name), none, none, 0});
@@ -140,8 +170,11 @@ class writer {
     }
   }
 
+  static constexpr double longest = 9.2e18;  ///< nanoseconds
+
   const ceilings& device_;
   trace t_;
+  work total_;
   double exact_ = 0;
   std::uint32_t pass_ = none;
   std::uint32_t layer_ = none;
@@ -156,7 +189,7 @@ trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences, co
                  const work_options& options) {
   const bool decode =
       std::all_of(sequences.begin(), sequences.end(), [](const pass_sequence& s) { return s.decode; });
-  writer out{device, decode};
+  writer out{device, decode, widened_weights(m)};
   const math_pipe plain = pipe_of(m.type, m.type);
   const std::vector<operator_work> operators = work_of_pass(m, sequences, options);
   for (std::size_t first = 0, last = 0; first < operators.size(); first = last) {
@@ -170,7 +203,7 @@ trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences, co
   std::int64_t tokens[2] = {0, 0};
   std::int64_t batch[2] = {0, 0};
   for (const pass_sequence& s : sequences) {
-    tokens[s.decode ? 1 : 0] += s.tokens;
+    tokens[s.decode ? 1 : 0] = sizes::sum(tokens[s.decode ? 1 : 0], s.tokens);
     ++batch[s.decode ? 1 : 0];
   }
   for (const auto& [key, value] : {std::pair{VARVE_PREFILL_TOKENS, tokens[0]},

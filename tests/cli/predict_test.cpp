@@ -93,6 +93,56 @@ TEST_F(predict, says_which_pipe_stands_in_for_another_or_refuses) {
   EXPECT_THAT(refused.err, HasSubstr("--device: abacus: the bandwidth of its memory is not known"));
 }
 
+TEST_F(predict, says_how_quantised_weights_are_multiplied) {
+  const auto with = [&](const std::string& how) {
+    std::string quantised = config;
+    quantised.insert(quantised.rfind('}'), R"(, "quantization_config": {)" + how + "}");
+    return run({"predict", "--model", files.write("quantised.json", quantised), "--device", "h200"}).out;
+  };
+  const std::string four = with(R"("quant_method": "gptq", "bits": 4)");
+  EXPECT_THAT(four, AllOf(HasSubstr("(gptq, multiplied as FP16)"),
+                          HasSubstr("weights in INT4 are widened and count on FP16 tensor")));
+  EXPECT_THAT(with(R"("quant_method": "fp8")"),
+              AllOf(HasSubstr("(fp8, multiplied as FP8)"), Not(HasSubstr("widened"))));
+}
+
+// 10^6 sequences of 10^6 tokens: of each layer 8 heads · 4 · 64 FLOPs for 10^6 · 5 · 10^11 pairs are 10^21.
+TEST_F(predict, refuses_what_63_bits_do_not_count_by_the_largest_option) {
+  const outcome o = run({"predict", "--model", model, "--device", "h200", "--tokens", "1000000",
+                         "--sequences", "100000", "--context", "2000000"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_EQ(o.out, "");
+  EXPECT_THAT(o.err, HasSubstr("varve: --context 2000000: the FLOPs, bytes or nanoseconds of the pass are"));
+}
+
+// One token and one sequence read 9.4 MB and multiply 9.4 MFLOPs; at half the clock that is no news, but of
+// 4096 tokens compute decides. H200: 1830 of 1980 MHz as the H100.
+TEST_F(predict, scales_ceilings_to_a_clock) {
+  const auto predicted = [&](std::vector<std::string> more) {
+    const std::string file = files.path("clock.json");
+    std::vector<std::string> words{"predict",  "--model", model,    "--device", "h200",
+                                   "--tokens", "4096",    "--json", "--output", file};
+    words.insert(words.end(), more.begin(), more.end());
+    const outcome o = run(words);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return varve::read_report(file);
+  };
+  const varve::report usual = predicted({});
+  const varve::report half = predicted({"--clock", "915MHz"});
+  EXPECT_NEAR(half.phases[0].total.roof.compute, 2 * usual.phases[0].total.roof.compute,
+              1e-6 * usual.phases[0].total.roof.compute);
+  EXPECT_DOUBLE_EQ(half.phases[0].total.roof.memory, usual.phases[0].total.roof.memory);
+  EXPECT_NEAR(half.phases[0].verdict.roof_share, 1, 1e-4);
+  EXPECT_THAT(run({"predict", "--model", model, "--device", "h200", "--clock", "915"}).out,
+              HasSubstr("scaled to the clock given, 915 MHz"));
+  for (const char* wrong :
+       {"0", "-1", "1.98", "99", "5001", "1e300", "fast", "1980GHz", "", "nan", "1980 MHz x"}) {
+    const outcome o = run({"predict", "--model", model, "--device", "h200", "--clock", wrong});
+    EXPECT_EQ(o.code, 2) << wrong;
+    EXPECT_THAT(o.err, HasSubstr("--clock")) << wrong;
+  }
+}
+
 TEST_F(predict, gives_json_that_is_read_back) {
   const outcome o = run({"predict", "--model", model, "--device", "h200", "--tokens", "64", "--sequences",
                          "2", "--json", "--output", files.path("out.json")});

@@ -42,7 +42,14 @@ model some_model() {
   model_layer mixture;
   mixture.attention.latent = 9;
   mixture.experts = {64, 4, 11, true, false, 12, true, dtype::fp8, dtype::fp4};
+  mixture.attention.keys = varve::dtype::bf16;
+  mixture.attention.values = varve::dtype::int8;
+  mixture.attention.queries_up = varve::dtype::f32;
+  mixture.experts.down = varve::dtype::int4;
+  mixture.experts.shared_down = varve::dtype::f64;
+  dense.mlp.up = varve::dtype::tf32;
   m.layers = {dense, mixture, dense};
+  m.head = weight_format{dtype::int4, 64, 1, 16};
   return m;
 }
 
@@ -72,6 +79,15 @@ TEST(model_text, hands_over_all_of_a_model_and_how_to_describe_by_it) {
   EXPECT_TRUE(got->of.layers[2].post_norms);
   EXPECT_EQ(got->of.layers[1].experts.shared.type, dtype::fp4);
   EXPECT_TRUE(got->of.layers[1].experts.shared_gate);
+  EXPECT_EQ(got->of.layers[1].attention.keys, weight_format{dtype::bf16});
+  EXPECT_EQ(got->of.layers[1].attention.values, weight_format{dtype::int8});
+  EXPECT_EQ(got->of.layers[1].attention.queries_up, weight_format{dtype::f32});
+  EXPECT_FALSE(got->of.layers[0].attention.keys);
+  EXPECT_EQ(got->of.layers[1].experts.down, weight_format{dtype::int4});
+  EXPECT_EQ(got->of.layers[1].experts.shared_down, weight_format{dtype::f64});
+  EXPECT_EQ(got->of.layers[2].mlp.up, weight_format{dtype::tf32});
+  EXPECT_EQ(got->of.layers[2].mlp.down, weight_format{dtype::f16});
+  EXPECT_EQ(got->of.head, (weight_format{dtype::int4, 64, 1, 16}));
   ASSERT_EQ(got->how.rules.size(), 2U);
   EXPECT_EQ(got->how.rules[0].parts, "attention/o_proj");
   EXPECT_TRUE(got->how.rules[0].one_each);

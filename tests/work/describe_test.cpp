@@ -283,6 +283,18 @@ TEST(describe, passes_that_do_not_say_enough_are_counted_or_have_the_batch_that_
 
 // A batch of two prompts of 3 tokens: 6 tokens and 1 + 2 + 3 keys each. What decodes runs one token of each
 // sequence, with the context that is given: 2 tokens of 10 keys.
+// A prompt of 2^35 tokens has 2^69 pairs of a token and a key.
+TEST(describe, passes_whose_work_63_bits_do_not_count_are_left_out_and_counted) {
+  trace_builder b;
+  b.t.attributes.push_back({b.phase("prefill", 0, 1000), VARVE_PREFILL_TOKENS, std::int64_t{1} << 35U});
+  b.t.attributes.push_back({b.phase("prefill", 1000, 2000), VARVE_PREFILL_TOKENS, 4});
+  describe(b.t, small());
+  EXPECT_EQ(lost(b.t, "are 2^63 or more"), 1U);
+  EXPECT_TRUE(std::all_of(b.t.works.begin(), b.t.works.end(),
+                          [](const varve::range_work& w) { return w.range == 1; }));
+  EXPECT_FALSE(b.t.works.empty());
+}
+
 TEST(describe, a_batch_of_prompts_that_is_given_decodes_in_passes_of_that_kind) {
   trace_builder b;
   const std::uint32_t prompts = b.phase("prefill", 0, 100);

@@ -125,6 +125,7 @@ TEST(formulas, what_goes_element_by_element_has_bytes_alone) {
   static_assert(varve::rope(16, 40, 128, f16).activation_bytes == 327'680);
   static_assert(varve::embedding(16, 4096, f16).weight_bytes == 131'072);
   static_assert(varve::embedding(16, 4096, f16).activation_bytes == 131'072);
+  static_assert(varve::embedding(16, 4096, f16).doubled_bytes == 131'072);  // other rows
   static_assert(varve::softmax(512, 1024, f16).activation_bytes == 2'097'152);
   static_assert(varve::sampling(16, 128'256, dtype::f32).activation_bytes == 8'208'448);
   EXPECT_EQ(varve::norm(16, 4096, f16).flops, 0);

@@ -157,6 +157,62 @@ TEST(model, quantised_weights_are_fewer_bytes_and_other_factors) {
   EXPECT_EQ(weight_bytes(unquantised(m)), 2 * 1704);
 }
 
+// A decoded token reads all weights but the table, of which it reads one row of 8 elements.
+std::int64_t read_by_a_token(const varve::model& m) {
+  return sum(work_of_pass(m, {{1, 5, true}})).weight_bytes + 2 * (31 * 8);
+}
+
+TEST(model, each_matrix_may_have_a_format_of_its_own) {
+  varve::model m = small();
+  m.factors = dtype::fp8;
+  m.layers[0].attention.in = {dtype::fp8, 0, 0, 32};
+  m.layers[0].attention.keys = varve::weight_format{dtype::bf16};
+  m.layers[0].mlp.weights = {dtype::fp8, 0, 0, 32};
+  m.layers[0].mlp.up = varve::weight_format{dtype::bf16};
+  m.layers[0].mlp.down = varve::weight_format{dtype::bf16};
+  m.head = varve::weight_format{dtype::int8, 0, 1, 16};
+  const auto pass = work_of_pass(m, {{1, 5, true}});
+  // 8 · 8 of queries and 4 · 8 of keys and of values, in kernels of their own; layer 1's are joined.
+  EXPECT_EQ(find(pass, "q_proj").declared.weight_bytes, 64 + 4);
+  EXPECT_EQ(find(pass, "k_proj").declared.weight_bytes, 2 * 32);
+  EXPECT_EQ(find(pass, "v_proj").declared.weight_bytes, 32 + 4);
+  EXPECT_EQ(find(pass, "q_proj").declared.pipe, varve::math_pipe::fp8_tensor);
+  EXPECT_EQ(find(pass, "k_proj").declared.pipe, varve::math_pipe::bf16_tensor);
+  EXPECT_FALSE(find(pass, "k_proj").with_previous);
+  EXPECT_FALSE(find(pass, "up_proj").with_previous);
+  EXPECT_EQ(find(pass, "qkv_proj").layer, 1);
+  EXPECT_EQ(find(pass, "lm_head").declared.weight_bytes, 32 * 8 + 2 * 32);
+  // Apart or joined, FLOPs, keys and values, and activations are the same.
+  const varve::work together = sum(work_of_pass(small(), {{1, 5, true}}));
+  EXPECT_EQ(sum(pass).flops, together.flops);
+  EXPECT_EQ(sum(pass).kv_bytes, together.kv_bytes);
+  EXPECT_EQ(sum(pass).activation_bytes, together.activation_bytes);
+  EXPECT_EQ(read_by_a_token(m), weight_bytes(m));
+  EXPECT_EQ(read_by_a_token(small()), weight_bytes(small()));
+  EXPECT_EQ(weight_bytes(unquantised(m)), 2 * 1704);
+  m.tied = true;  // the quantised head stands beside the table then
+  EXPECT_EQ(read_by_a_token(m), weight_bytes(m));
+}
+
+TEST(model, each_matrix_of_a_mixture_may_have_a_format_of_its_own) {
+  varve::model m = small();
+  for (varve::model_layer& layer : m.layers) {
+    layer.experts.count = layer.experts.chosen = 3;  // all of them are read
+    layer.experts.width = 16;
+    layer.experts.shared_width = 8;
+    layer.experts.weights = varve::dtype::int8;
+    layer.experts.down = varve::weight_format{dtype::bf16};
+    layer.experts.shared = varve::dtype::fp8;
+    layer.experts.shared_down = varve::weight_format{dtype::f32};
+  }
+  const auto pass = work_of_pass(m, {{1, 5, true}});
+  EXPECT_EQ(find(pass, "experts_gate_up").declared.weight_bytes, 3 * 2 * 16 * 8);
+  EXPECT_EQ(find(pass, "experts_down").declared.weight_bytes, 3 * 16 * 8 * 2);
+  EXPECT_EQ(find(pass, "shared_gate_up").declared.weight_bytes, 2 * 8 * 8);
+  EXPECT_EQ(find(pass, "shared_down").declared.weight_bytes, 8 * 8 * 4);
+  EXPECT_EQ(read_by_a_token(m), weight_bytes(m));
+}
+
 /// Latent 6 with a rotary part of 2; two heads of 3 + 2, values of 3.
 varve::model latent() {
   varve::model m = small();
@@ -167,6 +223,22 @@ varve::model latent() {
   a.rotary = 2;
   a.query_latent = 4;
   return m;
+}
+
+TEST(model, each_matrix_of_latent_attention_may_have_a_format_of_its_own) {
+  varve::model m = latent();
+  varve::attention_layer& a = m.layers[0].attention;
+  a.in = dtype::int8;
+  a.queries_up = varve::weight_format{dtype::f32};
+  a.values = varve::weight_format{dtype::bf16};
+  const auto pass = work_of_pass(m, {{1, 5, true}});
+  EXPECT_EQ(find(pass, "q_a_proj").declared.weight_bytes, 4 * 8);
+  EXPECT_EQ(find(pass, "q_b_proj").declared.weight_bytes, 2 * 5 * 4 * 4);
+  EXPECT_EQ(find(pass, "kv_a_proj").declared.weight_bytes, 8 * 8);
+  EXPECT_EQ(find(pass, "kv_b_k_absorb").declared.weight_bytes, 2 * 3 * 6 * 2);
+  EXPECT_EQ(find(pass, "kv_b_v_absorb").declared.weight_bytes, 2 * 3 * 6 * 2);
+  EXPECT_EQ(read_by_a_token(m), weight_bytes(m));
+  EXPECT_EQ(find(work_of_pass(m, {{4, 4, false}}), "kv_b_proj").declared.weight_bytes, 2 * 6 * 6 * 2);
 }
 
 TEST(model, latent_attention_decodes_on_the_latents_and_prefills_on_keys_made_of_them) {

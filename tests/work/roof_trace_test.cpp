@@ -130,6 +130,53 @@ TEST(roof_trace, widens_what_the_device_has_no_narrow_pipe_for) {
   EXPECT_EQ(predicted_on(m, device).quality.collectors[0].detail, "nothing ran");
 }
 
+TEST(roof_trace, says_which_weights_are_widened_and_where_they_count) {
+  varve::model m = small();
+  m.layers[0].mlp.weights.type = varve::dtype::fp4;  // in BF16 factors, as MXFP4
+  EXPECT_EQ(predicted_on(m, slow()).quality.collectors[0].detail,
+            "nothing ran; weights in FP4 are widened and count on BF16 tensor");
+  m.layers[0].attention.in.type = varve::dtype::int4;
+  EXPECT_EQ(
+      predicted_on(m, slow()).quality.collectors[0].detail,
+      "nothing ran; weights in INT4 are widened and count on BF16 tensor; weights in FP4 are widened and "
+      "count on BF16 tensor");
+}
+
+// A prompt of 2^35 tokens has 2^69 pairs of a token and a key.
+TEST(roof_trace, refuses_a_pass_that_63_bits_do_not_count) {
+  constexpr std::int64_t many = std::int64_t{1} << 35U;
+  EXPECT_THROW(static_cast<void>(roof_trace(small(), {{many, many, false}}, slow())), std::overflow_error);
+  varve::ceilings slowest = slow();
+  slowest.bandwidth = 1e-9;  // a pass of some 1000 bytes takes 10^12 s
+  EXPECT_THROW(static_cast<void>(roof_trace(small(), {{1, 5, true}}, slowest)), std::overflow_error);
+}
+
+// 8 experts of which a token takes 2: 2 of them for one token, 3.5 for two, 5.4687… for four.
+TEST(roof_trace, predicts_of_twice_the_batch_what_twice_the_batch_takes) {
+  varve::model m = small();
+  for (varve::model_layer& layer : m.layers) {
+    layer.experts.count = 8;
+    layer.experts.chosen = 2;
+    layer.experts.width = 64;
+  }
+  for (const std::size_t sequences : {1U, 2U, 8U}) {
+    const std::vector<varve::pass_sequence> batch(sequences, {1, 5, true});
+    const std::vector<varve::pass_sequence> twice(2 * sequences, {1, 5, true});
+    varve::analyze_options options;
+    options.ceilings = slow();
+    options.ceilings->flops[static_cast<std::size_t>(varve::math_pipe::bf16_tensor)] = 1e9;  // memory decides
+    const varve::report r = analyze(roof_trace(m, batch, *options.ceilings), options);
+    const varve::report of_twice = analyze(roof_trace(m, twice, *options.ceilings), options);
+    const auto predicted = std::find_if(
+        r.predictions.begin(), r.predictions.end(),
+        [](const varve::prediction& p) { return p.what == varve::prediction::change::double_batch; });
+    ASSERT_NE(predicted, r.predictions.end());
+    // Bytes of expected experts are rounded for each operator: a byte is a microsecond.
+    EXPECT_NEAR(predicted->expected, static_cast<double>(of_twice.phases[0].wall), 4e3);
+    EXPECT_GT(predicted->expected, 1.1 * static_cast<double>(r.phases[0].wall));
+  }
+}
+
 TEST(roof_trace, refuses_a_device_whose_rates_do_not_do) {
   const auto why = [](const varve::ceilings& device) -> std::string {
     try {

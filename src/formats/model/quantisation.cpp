@@ -189,9 +189,7 @@ quantisation read_quantisation(const config& from, dtype type) {
   quantisation out;
   if (method == "gptq") {
     out = packed(from, from.need({"bits"}), true, type);
-    if (from.flag("lm_head", false)) {
-      from.fail("lm_head", "a quantised head is not supported; set it to false to count the head in 16 bits");
-    }
+    out.head = from.flag("lm_head", false);
   } else if (method == "awq") {
     out = packed(from, from.size_or({"bits", "w_bit"}, 4), from.flag("zero_point", true), type);
   } else if (method == "fp8") {

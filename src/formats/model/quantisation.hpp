@@ -30,6 +30,7 @@ struct quantisation {
   std::string method;
   dtype factors = dtype::bf16;  ///< what activations are multiplied as
   bool experts_only = false;
+  bool head = false;                        ///< `format` is the head's too
   std::optional<dtype> cache;               ///< of keys and values, where it is another than activations have
   std::vector<std::string> excluded;        ///< modules, with * for anything, or re: and a regular expression
   std::string_view excluded_by = "ignore";  ///< the field that names these
@@ -40,7 +41,7 @@ quantisation read_quantisation(const config& from, dtype type);
 /// Of the "quantization" of hf_quant_config.json (NVIDIA's ModelOpt).
 quantisation read_modelopt(const config& from, dtype type);
 
-/// Gives each matrix of the model the format that it is stored in. Head and router stay as they are. `from`
+/// Gives each matrix of the model the format that it is stored in. Routers stay as they are. `from`
 /// is what `how` was read of: throws varve::error, which names the field, where that cannot be told.
 void apply(const config& from, const quantisation& how, model& m);
 

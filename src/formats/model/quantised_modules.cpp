@@ -5,6 +5,7 @@
 #include "formats/model/quantisation.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <regex>
 
 namespace varve {
@@ -59,23 +60,42 @@ using matrix = std::vector<std::string_view>;
 
 class formats {
  public:
-  formats(const config& from, const quantisation& how, std::size_t layers)
-      : from_{from}, how_{how}, excluded_{from, how.excluded_by, how.excluded, layers} {
+  formats(const config& from, const quantisation& how, const model& m)
+      : from_{from},
+        how_{how},
+        kept_{m.type},
+        excluded_{from, how.excluded_by, how.excluded, m.layers.size()} {
     for (const quantised_group& g : how.groups) {
-      targets_.emplace_back(from, "config_groups", g.targets, layers);
-      if (targets_.back().name("lm_head")) {
-        from.fail("config_groups",
-                  "quantises lm_head, which is not supported; remove it there to count the head in 16 bits");
-      }
+      targets_.emplace_back(from, "config_groups", g.targets, m.layers.size());
     }
   }
 
+  [[nodiscard]] weight_format of(std::size_t layer, const matrix& m) const {
+    std::vector<std::string> modules;
+    for (const std::string_view name : m) {
+      modules.push_back("model.layers." + std::to_string(layer) + '.' + std::string{name});
+    }
+    return of_any(modules);
+  }
+
+  /// Nothing where the head stays as it is.
+  [[nodiscard]] std::optional<weight_format> of_head() const {
+    const weight_format stored = how_.head ? how_.format : targets_.empty() ? kept_ : of_any({"lm_head"});
+    return stored != kept_ ? std::optional{stored} : std::nullopt;
+  }
+
+  /// Nothing where the matrix is stored as another is.
+  [[nodiscard]] std::optional<weight_format> beside(const weight_format& other, std::size_t layer,
+                                                    const matrix& m) const {
+    const weight_format stored = of(layer, m);
+    return stored != other ? std::optional{stored} : std::nullopt;
+  }
+
   /// Of matrices that a layer's description has one format for.
-  void set(std::size_t layer, const std::vector<matrix>& joined, weight_format& to) const {
-    const weight_format kept = to;
-    for (std::size_t i = 0; i < joined.size(); ++i) {
-      const weight_format stored = of(layer, joined[i], kept);
-      if (i > 0 && stored != to) {
+  [[nodiscard]] weight_format of_all(std::size_t layer, const std::vector<matrix>& joined) const {
+    const weight_format first = of(layer, joined.front());
+    for (const matrix& one : joined) {
+      if (of(layer, one) != first) {
         std::string all;
         for (const matrix& m : joined) {
           all.append(all.empty() ? "" : ", ").append(m.front());
@@ -85,85 +105,109 @@ class formats {
             "stores some of " + all + " of layer " + std::to_string(layer) +
                 " in another format than the others, which is not supported; name all of them or none");
       }
-      to = stored;
     }
+    return first;
   }
 
  private:
-  [[nodiscard]] weight_format of(std::size_t layer, const matrix& m, const weight_format& kept) const {
-    std::vector<std::string> modules;
-    for (const std::string_view name : m) {
-      modules.push_back("model.layers." + std::to_string(layer) + '.' + std::string{name});
-    }
+  [[nodiscard]] weight_format of_any(const std::vector<std::string>& modules) const {
     const auto among = [&](const module_patterns& patterns) {
       return std::any_of(modules.begin(), modules.end(),
                          [&](const std::string& module) { return patterns.name(module); });
     };
     if (among(excluded_)) {
-      return kept;
+      return kept_;
     }
     for (std::size_t g = 0; g < targets_.size(); ++g) {
       if (how_.groups[g].targets.empty() || among(targets_[g])) {
         return how_.groups[g].format;
       }
     }
-    return targets_.empty() ? how_.format : kept;
+    return targets_.empty() ? how_.format : kept_;
   }
 
   const config& from_;
   const quantisation& how_;
+  weight_format kept_;  ///< of what is not quantised
   module_patterns excluded_;
   std::vector<module_patterns> targets_;
 };
 
+/// With the names that families without a gate have for it (OPT, GPT-2, Falcon, Phi).
+matrix named(matrix usual, bool older, const matrix& others) {
+  usual.insert(usual.end(), others.begin(), older ? others.end() : others.begin());
+  return usual;
+}
+
+void set_latent_attention(const formats& stored, std::size_t i, attention_layer& to) {
+  const bool two_steps = to.query_latent > 0;
+  to.in = stored.of(i, {two_steps ? "self_attn.q_a_proj" : "self_attn.q_proj"});
+  if (two_steps) {
+    to.queries_up = stored.beside(to.in, i, {"self_attn.q_b_proj"});
+  }
+  to.keys = stored.beside(to.in, i, {"self_attn.kv_a_proj_with_mqa"});
+  to.values = stored.beside(to.in, i, {"self_attn.kv_b_proj"});
+}
+
+void set_attention(const formats& stored, std::size_t i, bool older, attention_layer& to) {
+  const matrix joined{"attn.c_attn", "self_attention.query_key_value"};
+  const auto of = [&](std::string_view name) { return named({name, "self_attn.qkv_proj"}, older, joined); };
+  to.in = stored.of(i, of("self_attn.q_proj"));
+  to.keys = stored.beside(to.in, i, of("self_attn.k_proj"));
+  to.values = stored.beside(to.in, i, of("self_attn.v_proj"));
+}
+
+void set_shared(const formats& stored, std::size_t i, expert_layer& to) {
+  if (to.shared_width > 0) {
+    to.shared = stored.of_all(i, {{"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj"},
+                                  {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj"}});
+    to.shared_down =
+        stored.beside(to.shared, i, {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj"});
+  }
+}
+
+void set_mlp(const formats& stored, std::size_t i, mlp_layer& to) {
+  to.weights =
+      stored.of(i, to.gated ? matrix{"mlp.gate_proj", "mlp.gate_up_proj"}
+                            : matrix{"mlp.up_proj", "fc1", "mlp.fc1", "mlp.c_fc", "mlp.dense_h_to_4h"});
+  to.up = to.gated ? stored.beside(to.weights, i, {"mlp.up_proj", "mlp.gate_up_proj"}) : std::nullopt;
+  to.down = stored.beside(
+      to.weights, i,
+      named({"mlp.down_proj"}, !to.gated, {"fc2", "mlp.fc2", "mlp.c_proj", "mlp.dense_4h_to_h"}));
+}
+
 }  // namespace
 
 void apply(const config& from, const quantisation& how, model& m) {
-  const formats stored{from, how, m.layers.size()};
+  const formats stored{from, how, m};
   for (std::size_t i = 0; i < m.layers.size(); ++i) {
     model_layer& l = m.layers[i];
     if (l.experts.count > 0) {
-      stored.set(i,
-                 {{"mlp.experts.0.gate_proj", "mlp.experts.gate_up_proj", "block_sparse_moe.experts.0.w1"},
-                  {"mlp.experts.0.up_proj", "mlp.experts.gate_up_proj", "block_sparse_moe.experts.0.w3"},
-                  {"mlp.experts.0.down_proj", "mlp.experts.down_proj", "block_sparse_moe.experts.0.w2"}},
-                 l.experts.weights);
+      l.experts.weights = stored.of_all(
+          i, {{"mlp.experts.0.gate_proj", "mlp.experts.gate_up_proj", "block_sparse_moe.experts.0.w1"},
+              {"mlp.experts.0.up_proj", "mlp.experts.gate_up_proj", "block_sparse_moe.experts.0.w3"}});
+      l.experts.down = stored.beside(
+          l.experts.weights, i,
+          {"mlp.experts.0.down_proj", "mlp.experts.down_proj", "block_sparse_moe.experts.0.w2"});
     }
     if (how.experts_only) {
       continue;
     }
+    const bool older = l.experts.count == 0 && !l.mlp.gated;
     if (l.attention.latent > 0) {
-      stored.set(i,
-                 {{l.attention.query_latent > 0 ? "self_attn.q_a_proj" : "self_attn.q_proj"},
-                  {l.attention.query_latent > 0 ? "self_attn.q_b_proj" : "self_attn.q_proj"},
-                  {"self_attn.kv_a_proj_with_mqa"},
-                  {"self_attn.kv_b_proj"}},
-                 l.attention.in);
+      set_latent_attention(stored, i, l.attention);
     } else {
-      stored.set(i,
-                 {{"self_attn.q_proj", "self_attn.qkv_proj"},
-                  {"self_attn.k_proj", "self_attn.qkv_proj"},
-                  {"self_attn.v_proj", "self_attn.qkv_proj"}},
-                 l.attention.in);
+      set_attention(stored, i, older, l.attention);
     }
-    stored.set(i, {{"self_attn.o_proj"}}, l.attention.output);
-    if (l.experts.shared_width > 0) {
-      stored.set(i,
-                 {{"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj"},
-                  {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj"},
-                  {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj"}},
-                 l.experts.shared);
-    }
+    l.attention.output =
+        stored.of(i, named({"self_attn.o_proj"}, older,
+                           {"self_attn.out_proj", "self_attn.dense", "attn.c_proj", "self_attention.dense"}));
+    set_shared(stored, i, l.experts);
     if (l.experts.count == 0) {
-      weight_format back = l.mlp.weights;
-      stored.set(i, {{"mlp.down_proj"}}, back);
-      stored.set(i, {{"mlp.gate_proj", "mlp.gate_up_proj"}, {"mlp.up_proj", "mlp.gate_up_proj"}},
-                 l.mlp.weights);
-      if (back != l.mlp.weights) {
-        l.mlp.down = back;
-      }
+      set_mlp(stored, i, l.mlp);
     }
   }
+  m.head = stored.of_head();
   m.factors = how.factors;
   m.quantisation = how.method;
   m.cache = how.cache.value_or(m.cache);

@@ -90,6 +90,12 @@ model describe(const config& root) {
   if (fill == nullptr && type) {
     fill = find_family(*type);
   }
+  if (fill == nullptr && type.value_or("") == "phi3small") {
+    root.fail(
+        "model_type",
+        "phi3small attends to blocks of keys, another set in each head, which varve has no formula for; "
+        "fill a varve::model by hand (varve/model.hpp), whose windows come near it");
+  }
   if (fill == nullptr) {
     root.fail("model_type",
               "\"" + std::string{input::cut(type.value_or(*inner_type), 64)} + "\" is unknown" + advice);
