@@ -85,6 +85,29 @@ struct roof_times {
 /// What keeps work from being faster.
 enum class bound : std::uint8_t { unknown, compute, memory, communication, copy, starved, latency };
 
+inline constexpr std::size_t bounds = static_cast<std::size_t>(bound::latency) + 1;
+
+/// "unknown", "compute", "memory", …: as the enumeration has it.
+constexpr const char* bound_name(bound by) noexcept {
+  switch (by) {
+    case bound::compute:
+      return "compute";
+    case bound::memory:
+      return "memory";
+    case bound::communication:
+      return "communication";
+    case bound::copy:
+      return "copy";
+    case bound::starved:
+      return "starved";
+    case bound::latency:
+      return "latency";
+    case bound::unknown:
+      break;
+  }
+  return "unknown";
+}
+
 /// A verdict with the numbers behind it. docs/metrics.md has its rules.
 struct verdict {
   bound by = bound::unknown;  ///< unknown: withheld; `why` has the reason

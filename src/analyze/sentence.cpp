@@ -69,11 +69,6 @@ std::string of_peak(double value, double peak, const char* unit) {
   return (same ? number_of(value / s.unit) : rate_of(value, unit)) + " of " + rate_of(peak, unit);
 }
 
-std::string name_of(bound by) {
-  return name_in(
-      std::array{"nothing known", "compute", "memory", "communication", "copy", "starved", "latency"}, by);
-}
-
 std::string name_of(math_pipe pipe) { return name_in(pipe_names, pipe); }
 
 std::string name_of(work_source source) {

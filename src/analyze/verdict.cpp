@@ -250,11 +250,11 @@ class judgement {
     const bound low = bound_of(r.total - r.total_below, r.memory - r.memory_below);
     const bound high = bound_of(r.total + r.total_above, r.memory + r.memory_above);
     if (low != by || high != by) {
-      withhold("withheld: which experts were touched is not known: bound by " + name_of(low) +
-               " if the fewest, " + name_of(by) + " as expected, " + name_of(high) + " if the most");
+      withhold(std::string{"withheld: which experts were touched is not known: bound by "} + bound_name(low) +
+               " if the fewest, " + bound_name(by) + " as expected, " + bound_name(high) + " if the most");
       return;
     }
-    std::string why = name_of(by) + "-bound: ";
+    std::string why = bound_name(by) + std::string{"-bound: "};
     if (by == bound::latency) {
       why += utilisation(bound::memory) +
              (f_.declared.flops > 0 ? " and " + utilisation(bound::compute) : "") + occupied();

@@ -222,14 +222,14 @@ inline const char* how_to_know() {
 struct expected_bound {
   bound by;
 
-  [[nodiscard]] std::string what() const { return "bound by " + bound_text(by); }
+  [[nodiscard]] std::string what() const { return std::string{"bound by "} + bound_name(by); }
 
   judgement operator()(const subject& s) const {
     const verdict& v = s.verdict();
     const bool holds = v.by == by;
     std::string text = why_text(v);
     if (v.by != bound::unknown) {
-      text = "bound by " + bound_text(v.by) + ": " + text;
+      text = std::string{"bound by "} + bound_name(v.by) + ": " + text;
     } else if (!holds) {
       text += next_text(how_to_know());
     }

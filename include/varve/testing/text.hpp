@@ -61,26 +61,6 @@ inline std::string name_text(std::string_view name, std::size_t most = 100) {
   return cut ? out + "\u2026" : out;
 }
 
-inline std::string bound_text(bound by) {
-  switch (by) {
-    case bound::compute:
-      return "compute";
-    case bound::memory:
-      return "memory";
-    case bound::communication:
-      return "communication";
-    case bound::copy:
-      return "copy";
-    case bound::starved:
-      return "starved";
-    case bound::latency:
-      return "latency";
-    case bound::unknown:
-      break;
-  }
-  return "unknown";
-}
-
 /// "decode", or "decode of draft" where the engine names models.
 inline std::string phase_text(std::string_view phase, std::string_view model) {
   std::string out = phase.empty() ? "outside passes" : name_text(phase);

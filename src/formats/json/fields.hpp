@@ -10,6 +10,7 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <string_view>
 #include <type_traits>
 
@@ -37,8 +38,13 @@ template <>
 inline constexpr std::array<std::string_view, work_sources> names<work_source>{"counters", "engine", "shapes",
                                                                                "description"};
 template <>
-inline constexpr std::array<std::string_view, 7> names<bound>{"unknown", "compute", "memory", "communication",
-                                                              "copy",    "starved", "latency"};
+inline constexpr std::array<std::string_view, bounds> names<bound> = [] {
+  std::array<std::string_view, bounds> out{};
+  for (std::size_t k = 0; k < bounds; ++k) {
+    out[k] = bound_name(static_cast<bound>(k));
+  }
+  return out;
+}();
 template <>
 inline constexpr std::array<std::string_view, 6> names<occupancy::limit>{
     "unknown", "warps", "blocks", "registers", "shared_memory", "grid"};

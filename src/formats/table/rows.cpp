@@ -64,27 +64,8 @@ std::string intensity(const measures& m) {
 
 /// What binds; in brackets the side of the ridge alone where no verdict is given.
 std::string bound_of(const verdict& v) {
-  const auto name = [](bound by) {
-    switch (by) {
-      case bound::compute:
-        return "compute";
-      case bound::memory:
-        return "memory";
-      case bound::communication:
-        return "communication";
-      case bound::copy:
-        return "copy";
-      case bound::starved:
-        return "starved";
-      case bound::latency:
-        return "latency";
-      case bound::unknown:
-        break;
-    }
-    return "";
-  };
-  return v.by != bound::unknown     ? name(v.by)
-         : v.side != bound::unknown ? std::string{"("} + name(v.side) + ')'
+  return v.by != bound::unknown     ? bound_name(v.by)
+         : v.side != bound::unknown ? std::string{"("} + bound_name(v.side) + ')'
                                     : "";
 }
 
