@@ -2,12 +2,10 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/arguments.hpp"
 
-#include "cli/baselines.hpp"
 #include "cli/devices.hpp"
+#include "cli/options.hpp"
 
 #include <varve/varve.h>
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -77,33 +75,7 @@ std::optional<time_ns> duration_of(const std::string& text) {
   return ns >= 1 && ns < 9e18 ? std::optional{static_cast<time_ns>(ns)} : std::nullopt;
 }
 
-/// "0.5" or "0.5%" as 0.005.
-std::optional<double> share_of(std::string text) {
-  if (!text.empty() && text.back() == '%') {
-    text.pop_back();
-  }
-  std::istringstream in{text};
-  in.imbue(std::locale::classic());
-  double value = 0;
-  in >> value;
-  return !in.fail() && in.eof() && value >= 0 && value <= 100 ? std::optional{value / 100} : std::nullopt;
-}
-
-/// A whole number from 0 to 100000.
-template <class T, int Most = 100'000>
-std::optional<T> number_of(const std::string& text) {
-  constexpr std::size_t digits = 9;
-  if (text.empty() || text.size() > digits || text.find_first_not_of("0123456789") != std::string::npos) {
-    return std::nullopt;
-  }
-  const int value = std::stoi(text);
-  return value <= Most ? std::optional{static_cast<T>(value)} : std::nullopt;
-}
-
 constexpr int most_keys = 100'000'000;  ///< of a sequence
-
-template <class T>
-using choices = std::vector<std::pair<const char*, T>>;
 
 const choices<view> views{{"layer", view::layer},       {"label", view::label},
                           {"phase", view::phase},       {"kernel", view::kernel},
@@ -120,41 +92,6 @@ const choices<sort_key> keys{{"gpu-time", sort_key::gpu_time},
                              {"cpu-time", sort_key::cpu_time},
                              {"self-cpu-time", sort_key::self_cpu_time}};
 const choices<when> colours{{"auto", when::automatic}, {"always", when::always}, {"never", when::never}};
-
-/// "layer, label or phase".
-template <class T>
-std::string list_of(const choices<T>& all) {
-  std::string out;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    out += (i == 0 ? "" : i + 1 == all.size() ? " or " : ", ") + std::string{all[i].first};
-  }
-  return out;
-}
-
-/// An option whose value is read by `of`, which gives nothing for a text that is `wrong`.
-template <class T, class Read>
-CLI::Option* add_option(CLI::App& app, const char* name, T& to, const char* type, const std::string& help,
-                        const std::string& wrong, Read of) {
-  const auto read = [&to, of, wrong, name](const std::string& text) {
-    const auto value = of(text);
-    if (!value) {
-      throw CLI::ValidationError(name, "\"" + text + "\" is " + wrong);
-    }
-    to = *value;
-  };
-  return app.add_option_function<std::string>(name, read, help)->type_name(type);
-}
-
-template <class T>
-void add_choice(CLI::App& app, const char* name, T& to, const choices<T>& all, const char* type,
-                const std::string& help) {
-  add_option(app, name, to, type, help + list_of(all) + "; default " + all.front().first,
-             "none of " + list_of(all), [&all](const std::string& text) {
-               const auto found = std::find_if(all.begin(), all.end(),
-                                               [&](const auto& choice) { return choice.first == text; });
-               return found != all.end() ? std::optional<T>{found->second} : std::nullopt;
-             });
-}
 
 /// "REGEX=NAME", where NAME is plain: letters, digits, spaces, '_', '-', '.'; or a regular expression alone.
 naming_rule rule_of(const std::string& text, naming_rule::kind as, const char* option) {
@@ -350,13 +287,25 @@ std::optional<double> clock_of(const std::string& text) {
              : std::nullopt;
 }
 
+}  // namespace
+
+std::optional<double> share_of(std::string text) {
+  if (!text.empty() && text.back() == '%') {
+    text.pop_back();
+  }
+  std::istringstream in{text};
+  in.imbue(std::locale::classic());
+  double value = 0;
+  in >> value;
+  return !in.fail() && in.eof() && value >= 0 && value <= 100 ? std::optional{value / 100} : std::nullopt;
+}
+
 void add_clock_option(CLI::App& app, report_arguments& out) {
   add_option(app, "--clock", out.analysis.clock, "MHZ",
              "that the multiprocessors ran at, as measured: scales what the\ndevices can compute at most",
              "no clock from 100 to 5000 MHz", clock_of);
 }
 
-/// What the devices can do, and where the table goes.
 void add_common_options(CLI::App& app, report_arguments& out, const std::string& default_device) {
   const auto device = [&out](const std::string& text) {
     try {
@@ -377,7 +326,6 @@ void add_common_options(CLI::App& app, report_arguments& out, const std::string&
              "colour; auto is on a terminal without $NO_COLOR:\n");
 }
 
-/// How traces are analyzed.
 void add_analysis_options(CLI::App& app, report_arguments& out) {
   add_option(
       app, "--unprofiled-wall", out.analysis.unprofiled_wall, "DURATION",
@@ -391,15 +339,6 @@ void add_analysis_options(CLI::App& app, report_arguments& out) {
   add_model_options(app, out.model);
 }
 
-void add_table_options(CLI::App& app, report_arguments& out) {
-  add_view_options(app, out);
-  add_analysis_options(app, out);
-  app.add_flag("--group-by-shape", out.table.by_shape,
-               "operators apart for each set of shapes of their inputs");
-  add_common_options(app, out, "; default by the names in the trace");
-}
-
-/// What else the replays of graphs tell.
 void add_capture_options(CLI::App& app, report_arguments& out) {
   app.add_option(
          "--captures", out.captures,
@@ -412,6 +351,16 @@ void add_capture_options(CLI::App& app, report_arguments& out) {
   add_option(app, "--layers-count", out.layer_count, "N",
              "layers are inferred from repeated kernels of graphs only\nwhere there are N",
              "no number of layers from 0 to 100000", number_of<std::size_t>);
+}
+
+namespace {
+
+void add_table_options(CLI::App& app, report_arguments& out) {
+  add_view_options(app, out);
+  add_analysis_options(app, out);
+  app.add_flag("--group-by-shape", out.table.by_shape,
+               "operators apart for each set of shapes of their inputs");
+  add_common_options(app, out, "; default by the names in the trace");
 }
 
 void add_options(CLI::App& app, report_arguments& out) {
@@ -483,75 +432,6 @@ void add_options(CLI::App& app, predict_arguments& out) {
       "read, 2 the command line is wrong, 3 the output\ncould not be written");
 }
 
-constexpr const char* diff_codes = R"(Exit codes:
-  0  the sides were compared, whatever came out
-  1  a file could not be read or is no trace
-  2  the command line is wrong
-  3  the output could not be written
-  4  the sides are not comparable: see standard error, and --force)";
-
-void add_baselines_option(CLI::App& app, std::string& to) {
-  app.add_option("--baselines", to,
-                 "folder of baselines; default varve/baselines in\n$XDG_DATA_HOME or ~/.local/share")
-      ->type_name("FOLDER");
-}
-
-std::optional<std::string> baseline_name_of(const std::string& text) {
-  return is_baseline_name(text) ? std::optional{text} : std::nullopt;
-}
-constexpr const char* no_baseline_name = "no name of letters, digits, '-', '_' and '.'";
-
-void add_options(CLI::App& app, diff_arguments& out) {
-  static const choices<diff_format> formats{
-      {"table", diff_format::table}, {"json", diff_format::json}, {"markdown", diff_format::markdown}};
-  app.add_option(
-         "BASE", out.base,
-         "a report from --json, a trace, or a folder of repeated runs of\neither; not with --baseline")
-      ->type_name("")
-      ->required();
-  app.add_option("NEW", out.fresh, "what is compared with it")->type_name("");
-  add_option(app, "--baseline", out.baseline, "NAME", "compare with what varve baseline save kept",
-             no_baseline_name, baseline_name_of);
-  add_baselines_option(app, out.baselines);
-  app.add_flag("--force", out.force, "compare what differs in device, clock, model or quality");
-  add_choice(app, "--format", out.format, formats, "FORMAT", "");
-  add_option(app, "--noise", out.compare.noise, "PERCENT",
-             "changes within are the same, and single runs must differ by more;\ndefault 2",
-             "no percentage from 0 to 99", [](const std::string& text) {
-               const auto share = share_of(text);
-               constexpr double most = 0.99;
-               return share && *share <= most ? share : std::nullopt;
-             });
-  add_option(app, "--confidence", out.compare.confidence, "PERCENT",
-             "of intervals and verdicts, 50 to 99.9; default 95", "no percentage from 50 to 99.9",
-             [](const std::string& text) {
-               const auto share = share_of(text);
-               return share && *share >= 0.5 && *share < 0.99901 ? share : std::nullopt;
-             });
-  add_option(app, "--top", out.top, "N", "rows of each list at most, 0 all; default 20",
-             "no number of rows from 0 to 100000", number_of<std::size_t>);
-  add_analysis_options(app, out.report);
-  add_capture_options(app, out.report);
-  add_common_options(app, out.report, "; default by the names in the trace");
-  add_clock_option(app, out.report);
-  app.footer(diff_codes);
-}
-
-void add_options(CLI::App& save, CLI::App& list, baseline_arguments& out) {
-  add_option(save, "NAME", out.name, "", "letters, digits, '-', '_' and '.'", no_baseline_name,
-             baseline_name_of)
-      ->required();
-  save.add_option("FILE", out.report.files,
-                  "reports from --json, traces, or folders of repeated runs of either")
-      ->type_name("")
-      ->required();
-  save.add_flag("--force", out.force, "replace a baseline of this name");
-  add_analysis_options(save, out.report);
-  add_capture_options(save, out.report);
-  add_baselines_option(save, out.folder);
-  add_baselines_option(list, out.folder);
-}
-
 void add_options(CLI::App& app, devices_arguments& out) {
   app.add_option("NAME", out.name, "all of this one: a name (case and punctuation are free), or a JSON file")
       ->type_name("");
@@ -596,80 +476,6 @@ void add_options(CLI::App& app, calibrate_arguments& out) {
       "Run it on an idle machine: it takes a few seconds, all processors and up to a quarter of the memory.\n"
       "Exit codes: 0 all is well, 1 it could not be measured, 2 the command line is wrong, 3 the file could\n"
       "not be written");
-}
-
-/// The file that a budget is of, and how it is read.
-void add_measured_file(CLI::App& app, report_arguments& out, std::string& file) {
-  app.add_option("FILE", file, "a PyTorch profiler trace (JSON, also gzip) or a report from --json")
-      ->type_name("")
-      ->required();
-  add_analysis_options(app, out);
-  add_capture_options(app, out);
-  add_common_options(app, out, "; default by the names in the trace");
-  add_clock_option(app, out);
-}
-
-void add_options(CLI::App& app, check_arguments& out) {
-  app.add_option("--budget", out.budget, "what figures may be, as varve budget writes it (docs/budgets.md)")
-      ->type_name("FILE")
-      ->required();
-  app.add_option(
-         "--baseline", out.baseline,
-         "what limits of change compare with: a trace, a report, a folder of\nrepeated runs, or a name of "
-         "varve baseline save")
-      ->type_name("BASE");
-  add_baselines_option(app, out.baselines);
-  app.add_flag("--force", out.check.force, "compare with a baseline of another device or clock too");
-  app.add_option("--junit", out.junit, "also write the outcome to FILE as JUnit XML, for CI systems")
-      ->type_name("FILE");
-  add_measured_file(app, out.report, out.file);
-  app.footer(
-      "Exit codes:\n  0  every limit is kept\n  1  a limit is exceeded\n  2  it could not be checked: a "
-      "file, the "
-      "budget or the command line is wrong, a pattern fits no\n     row, or a figure can't be measured\n  3  "
-      "the "
-      "output could not be written");
-}
-
-/// "gpu_time.p95,launches"
-std::vector<std::string> figures_of(const std::string& text) {
-  std::vector<std::string> out;
-  std::istringstream in{text};
-  for (std::string name; std::getline(in, name, ',');) {
-    if (!unit_of(budget_of::phase, name) && !unit_of(budget_of::layer, name) &&
-        !unit_of(budget_of::report, name)) {
-      throw CLI::ValidationError("--figures",
-                                 "there is no figure \"" + name +
-                                     "\" of phases, layers or the whole run; docs/budgets.md lists "
-                                     "them");
-    }
-    out.push_back(name);
-  }
-  return out;
-}
-
-void add_options(CLI::App& app, budget_arguments& out) {
-  add_option(
-      app, "--headroom", out.draft.headroom, "PERCENT",
-      "by which times and ratios may be worse than in this run;\ndefault 10%. Counts that are the same "
-      "in each pass get none",
-      "no percentage from 0 to 100", share_of);
-  app.add_option_function<std::string>(
-         "--figures", [&out](const std::string& text) { out.draft.figures = figures_of(text); },
-         "these figures, with commas between them; default step.p50,\ngpu_time, launches and overhead_ratio "
-         "of "
-         "phases, gpu_time of\nlayers, attributed")
-      ->type_name("LIST");
-  app.add_option(
-         "--layers", out.draft.layers,
-         "layers of this name, or whose path this fits, an entry each:\nmlp, 'layer * / attention'; default "
-         "those with 5 % of their phase's GPU time,\nthose that differ in their numbers alone together")
-      ->type_name("PATTERN");
-  add_measured_file(app, out.report, out.file);
-  app.footer(
-      "Exit codes: 0 all is well, 1 the file could not be read or has nothing to limit, 2 the command line "
-      "is "
-      "wrong\nor --layers fits none, 3 the output could not be written");
 }
 
 }  // namespace
