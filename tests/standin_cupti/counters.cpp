@@ -207,6 +207,7 @@ void reset_counters() {
 using namespace standin;          // NOLINT(google-build-using-namespace): what it exports is C
 using namespace varve::counters;  // NOLINT(google-build-using-namespace)
 
+// NOLINTBEGIN(readability-identifier-naming): CUPTI's names
 extern "C" {
 
 STANDIN_EXPORT result cuptiProfilerInitialize(initialize_params* p) {
@@ -462,5 +463,6 @@ STANDIN_EXPORT result cuptiRangeProfilerCounterDataGetRangeInfo(range_info_param
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)
 
 #endif  // VARVE_STANDIN_SPARSE

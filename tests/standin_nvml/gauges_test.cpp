@@ -23,12 +23,10 @@
 namespace {
 
 using testing::AllOf;
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-using testing::UnorderedElementsAre;
 using varve::gauge_kind;
 
 constexpr const char* first_gpu = "0000:0b:00.0";  // of CUDA: the second on the bus
