@@ -94,8 +94,8 @@ std::string rules_text(const std::vector<naming_rule>& rules) {
   return out;
 }
 
-/// What the engine's programs load first: what they do without us, then what sees their products. Nothing where
-/// the latter cannot be, or need not.
+/// What the engine's programs load first: what they do without us, then what sees their products. Nothing
+/// where the latter cannot be, or need not.
 std::string preloaded(const run_arguments& asked) {
   const auto library = asked.no_cublas ? std::nullopt : find_library(inject::cublas_library_name);
   if (!library) {
@@ -107,7 +107,8 @@ std::string preloaded(const run_arguments& asked) {
     return {};
   }
   const char* const others = std::getenv("LD_PRELOAD");
-  return (others != nullptr && *others != '\0' ? std::string{others} + ':' : std::string{}) + library->string();
+  return (others != nullptr && *others != '\0' ? std::string{others} + ':' : std::string{}) +
+         library->string();
 }
 
 /// The engine's environment: ours, with what makes NVTX and the CUDA driver load the library.

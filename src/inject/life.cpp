@@ -13,8 +13,8 @@
 #include "inject/signals.hpp"
 #include "inject/variables.hpp"
 
-#include <varve/session.hpp>
 #include <varve/varve.h>
+#include <varve/session.hpp>
 
 #include <dlfcn.h>
 #include <pthread.h>
