@@ -36,7 +36,8 @@ enum class figure_unit : std::uint8_t {
 };
 
 /// Reads "200us", "1.5 ms", "12", "95 %", "300 GB/s". Throws std::invalid_argument, which says what is wrong
-/// and what would be right, for a wrong or missing unit, what is no number, negative, or beyond 1e18.
+/// and what would be right, for a wrong or missing unit, a share above 1 without %, what is no number,
+/// negative, or beyond 1e18.
 [[nodiscard]] VARVE_API double parse_quantity(std::string_view text, figure_unit unit);
 /// Reads "+5 %" or "-5%" as 0.05 or -0.05; the sign must be there. Throws std::invalid_argument likewise.
 [[nodiscard]] VARVE_API double parse_change(std::string_view text);

@@ -29,7 +29,9 @@ std::string nearest_layers(const std::string& asked, const report& r) {
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names.empty() ? "; it has no layers" : comparing::nearest(asked, names);
+  return names.empty() ? "; it has no layers"
+         : is_pattern  ? comparing::nearest_paths(asked, names)
+                       : comparing::nearest(asked, names);
 }
 
 }  // namespace

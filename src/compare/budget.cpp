@@ -113,10 +113,12 @@ class entry_check {
     if (names.empty()) {
       return out + ": the report has no " + std::string{plural(w.of)} + " there";
     }
-    const bool is_label = w.of == budget_of::layer && rows_.has_label(w.pattern);
-    return out + (is_label
+    if (w.of != budget_of::layer) {
+      return out + comparing::nearest(w.of == budget_of::phase ? w.phase : w.pattern, names);
+    }
+    return out + (rows_.has_label(w.pattern)
                       ? "; patterns are of whole paths: \"** / " + w.pattern + "\" is it wherever it stands"
-                      : comparing::nearest(w.of == budget_of::phase ? w.phase : w.pattern, names));
+                      : comparing::nearest_paths(w.pattern, names));
   }
 
   void look_at(const subject& s) {

@@ -31,14 +31,18 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-}  // namespace
+std::size_t cut_distance(std::string_view a, std::string_view b) {
+  return distance(a.substr(0, longest), b.substr(0, longest));
+}
 
-std::string nearest(std::string_view to, const std::vector<std::string_view>& names) {
+std::string_view last_step(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  path = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return !path.empty() && path.front() == ' ' ? path.substr(1) : path;
+}
+
+std::string list_of(std::vector<std::pair<std::size_t, std::string_view>> ranked) {
   constexpr std::size_t most = 3;
-  std::vector<std::pair<std::size_t, std::string_view>> ranked;
-  for (const std::string_view name : names) {
-    ranked.emplace_back(distance(to.substr(0, longest), name.substr(0, longest)), name);
-  }
   std::sort(ranked.begin(), ranked.end());
   ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());
   ranked.resize(std::min(most, ranked.size()));
@@ -50,6 +54,24 @@ std::string nearest(std::string_view to, const std::vector<std::string_view>& na
     out += '"' + std::string{ranked[i].second.substr(0, 2 * longest)} + '"';
   }
   return out;
+}
+
+}  // namespace
+
+std::string nearest(std::string_view to, const std::vector<std::string_view>& names) {
+  std::vector<std::pair<std::size_t, std::string_view>> ranked;
+  for (const std::string_view name : names) {
+    ranked.emplace_back(cut_distance(to, name), name);
+  }
+  return list_of(std::move(ranked));
+}
+
+std::string nearest_paths(std::string_view to, const std::vector<std::string_view>& paths) {
+  std::vector<std::pair<std::size_t, std::string_view>> ranked;
+  for (const std::string_view path : paths) {
+    ranked.emplace_back(std::min(cut_distance(to, path), cut_distance(last_step(to), last_step(path))), path);
+  }
+  return list_of(std::move(ranked));
 }
 
 }  // namespace comparing

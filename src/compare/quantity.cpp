@@ -155,6 +155,11 @@ double parse_quantity(std::string_view text, figure_unit unit) {
   if (*value * found->factor > most) {
     refuse(": it is too large");
   }
+  constexpr double all_percent = 100;
+  if (unit == figure_unit::share && name.empty() && *value > 1 && *value <= all_percent &&
+      std::floor(*value) == *value) {
+    refuse(": it looks like a percentage, and has no %");
+  }
   return *value * found->factor;
 }
 

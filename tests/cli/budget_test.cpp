@@ -83,6 +83,11 @@ TEST_F(budget_tool, what_cannot_be_checked_is_2) {
   EXPECT_EQ(bare.code, 2);
   EXPECT_THAT(bare.out, HasSubstr("no layer fits \"attention\"; patterns are of whole paths: "
                                   "\"** / attention\" is it wherever it stands"));
+  EXPECT_THAT(check(R"({"layer": "** / mpl", "figure": "gpu_time", "at_most": "600us"})").out,
+              HasSubstr("no layer fits \"** / mpl\"; the nearest are \"layer 0 / mlp\""));
+  const outcome share = check(R"({"figure": "efficiency", "at_least": 60})");
+  EXPECT_EQ(share.code, 2);
+  EXPECT_THAT(share.err, HasSubstr("\"60\" is no share: it looks like a percentage, and has no %"));
   const outcome unit = check(R"({"figure": "step.p50", "at_most": "300 GB/s"})");
   EXPECT_EQ(unit.code, 2);
   EXPECT_EQ(unit.out, "");

@@ -126,6 +126,25 @@ TEST(false_alarms_of_few_passes, are_none) {
   EXPECT_GE(study(noise::normal, 16, 100, 0.001, 1.5).worse, nearly_all);
 }
 
+// Of 16 passes at a correlation of 0.95 much is not seen.
+TEST(false_alarms_of_slow_drift, are_as_rare_as_promised) {
+  for (const std::size_t passes : {16U, 20U, 60U}) {
+    const rates same = study(noise::slow_autoregressive, passes, passes, 0.05, 1);
+    EXPECT_LE(same.better + same.worse, nominal) << passes << " passes";
+    RecordProperty("wrong_" + std::to_string(passes), same.better + same.worse);
+  }
+}
+
+// A run that stays in one of two states shows nothing of the other; five runs a side do.
+TEST(false_alarms_of_two_states, are_as_rare_as_promised_of_repeated_runs_alone) {
+  const rates single = study(noise::two_states, 20, 20, 0.05, 1);
+  EXPECT_GT(single.better + single.worse, nominal);
+  RecordProperty("wrong_of_single_runs", single.better + single.worse);
+  const rates repeated = study(noise::two_states, 20, 20, 0.05, 1, 5);
+  EXPECT_LE(repeated.better + repeated.worse, nominal);
+  RecordProperty("wrong_of_repeated_runs", repeated.better + repeated.worse);
+}
+
 // Power: of 1,000 layers that take 5 % longer, in 100 passes with a spread of 2 %.
 TEST(power, finds_five_percent_in_a_hundred_passes) {
   for (const noise kind : {noise::normal, noise::student, noise::lognormal}) {

@@ -13,7 +13,16 @@
 
 namespace testing_support {
 
-enum class noise { normal, student, lognormal, autoregressive, random_walk, drift_below_noise };
+enum class noise {
+  normal,
+  student,
+  lognormal,
+  autoregressive,
+  random_walk,
+  drift_below_noise,
+  slow_autoregressive,
+  two_states  ///< in each for 30 passes on average
+};
 
 /// The distributions of <random> differ between libraries.
 class noise_source {
@@ -39,9 +48,11 @@ class noise_source {
   std::vector<double> times(noise kind, std::size_t count, double level, double spread) {
     std::vector<double> out;
     double state = 0;
-    constexpr double memory = 0.8;
-    if (kind == noise::autoregressive) {
+    const double memory = kind == noise::slow_autoregressive ? 0.95 : 0.8;
+    if (kind == noise::autoregressive || kind == noise::slow_autoregressive) {
       state = normal();
+    } else if (kind == noise::two_states) {
+      state = uniform() < 0.5 ? 1 : -1;
     }
     for (std::size_t i = 0; i < count; ++i) {
       double off = 0;
@@ -56,6 +67,7 @@ class noise_source {
           off = std::exp(normal()) - 1;  // its median is 0
           break;
         case noise::autoregressive:
+        case noise::slow_autoregressive:
           state = memory * state + std::sqrt(1 - memory * memory) * normal();
           off = state;
           break;
@@ -66,6 +78,10 @@ class noise_source {
         case noise::drift_below_noise:
           state = 0.9 * state + 0.22 * normal();
           off = normal() + state;
+          break;
+        case noise::two_states:
+          state = uniform() < 1.0 / 30 ? -state : state;
+          off = state + 0.2 * normal();
           break;
       }
       const double time = level * (1 + spread * off);

@@ -38,6 +38,9 @@ TEST(quantity, is_read_in_the_figures_unit) {
   EXPECT_EQ(parse_quantity("12", figure_unit::count), 12);
   EXPECT_EQ(parse_quantity("95 %", figure_unit::share), 0.95);
   EXPECT_EQ(parse_quantity("0.95", figure_unit::share), 0.95);
+  EXPECT_EQ(parse_quantity("1", figure_unit::share), 1);
+  EXPECT_EQ(parse_quantity("105 %", figure_unit::share), 1.05);
+  EXPECT_THROW(static_cast<void>(parse_quantity("60", figure_unit::share)), std::invalid_argument);
   EXPECT_EQ(parse_quantity("120%", figure_unit::ratio), 1.2);
   EXPECT_EQ(parse_quantity("64 KiB", figure_unit::bytes), 65536);
   EXPECT_EQ(parse_quantity("300 GB/s", figure_unit::byte_rate), 300e9);
