@@ -116,12 +116,12 @@ auto as_passed() {
     static_assert(sizeof(Type) == sizeof(int));
     return int{};
   } else if constexpr (std::is_same_v<Type, cuComplex>) {
-    static_assert(sizeof(ours::complex_float) == sizeof(cuComplex) &&
-                  alignof(ours::complex_float) == alignof(cuComplex));
+    static_assert(sizeof(ours::complex_float) == sizeof(cuComplex));
+    static_assert(alignof(ours::complex_float) == alignof(cuComplex));
     return ours::complex_float{};
   } else if constexpr (std::is_same_v<Type, cuDoubleComplex>) {
-    static_assert(sizeof(ours::complex_double) == sizeof(cuDoubleComplex) &&
-                  alignof(ours::complex_double) == alignof(cuDoubleComplex));
+    static_assert(sizeof(ours::complex_double) == sizeof(cuDoubleComplex));
+    static_assert(alignof(ours::complex_double) == alignof(cuDoubleComplex));
     return ours::complex_double{};
   } else if constexpr (std::is_integral_v<Type> && sizeof(Type) == 8) {
     return std::int64_t{};
