@@ -463,6 +463,6 @@ STANDIN_EXPORT result cuptiRangeProfilerCounterDataGetRangeInfo(range_info_param
 }
 
 }  // extern "C"
-// NOLINTEND(readability-identifier-naming)
+   // NOLINTEND(readability-identifier-naming)
 
 #endif  // VARVE_STANDIN_SPARSE
