@@ -3,7 +3,6 @@
 #include "counters/ranges.hpp"
 
 #include "counters/library.hpp"
-#include "cupti/library.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +10,6 @@
 #include <limits>
 #include <new>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace varve {
@@ -130,6 +128,10 @@ void range_counter::begin(std::uint64_t token, int kind, const char* name) noexc
     begin_inside(token, kind, name);
   } catch (const std::bad_alloc&) {
     ++not_kept_;
+    if (open_.empty()) {
+      counting_ = false;  // no pass to be in
+      owner_ = std::thread::id{};
+    }
   }
 }
 
@@ -210,9 +212,9 @@ void range_counter::begin_inside(std::uint64_t token, int kind, const char* name
     counted = false;
   }
   open_.push_back({token, kind == VARVE_KIND_PHASE, false});
-  if (counted && profiler_->push(token_text{token}.text)) {
-    open_.back().counted = true;
-    ++pushed_;
+  if (counted) {
+    open_.back().counted = profiler_->push(token_text{token}.text);
+    ++(open_.back().counted ? pushed_ : dropped_);
   }
 }
 
@@ -315,9 +317,12 @@ void range_counter::hand_over(std::vector<record::counted_range>& counts) noexce
   if (left_ || !used_) {
     return;
   }
-  const std::unique_lock lock{mutex_, std::try_to_lock};
-  if (!lock) {
+  std::unique_lock lock{mutex_, std::try_to_lock};
+  if (!lock && running_) {
     return;  // a pass begins or ends: next time
+  }
+  if (!lock) {
+    lock.lock();  // there is no next time
   }
   try {
     counts.insert(counts.end(), done_.begin(), done_.end());
@@ -325,72 +330,6 @@ void range_counter::hand_over(std::vector<record::counted_range>& counts) noexce
   } catch (const std::bad_alloc&) {
     // later: they are bounded
   }
-}
-
-std::vector<device_info> range_counter::devices() const {
-  const cuda::driver* const d = left_ ? nullptr : cuda::find_driver(false);
-  return d != nullptr ? cuda::devices(*d) : std::vector<device_info>{};
-}
-
-std::vector<loss> range_counter::losses() const {
-  std::vector<loss> out;
-  if (left_) {
-    return out;
-  }
-  const std::lock_guard lock{mutex_};
-  const auto lose = [&](std::uint64_t count, const std::string& what) {
-    if (count != 0) {
-      out.push_back({what, "counters", count});
-    }
-  };
-  lose(no_context_, "passes not counted: their thread had no CUDA context when they began");
-  lose(other_context_, "passes not counted: in another CUDA context than the first one's");
-  lose(failed_passes_, "passes not counted: " + failure_);
-  lose(cut_, "passes not counted: under way when the session stopped, or their thread ended");
-  lose(busy_, "ranges not counted: of other threads while a pass was being counted");
-  lose(beyond_, "ranges not counted: more in a pass than counter_options::ranges");
-  lose(dropped_, "ranges not counted: dropped by CUPTI");
-  lose(not_kept_, "ranges whose counts were not kept: no memory");
-  if (profiler_ != nullptr) {
-    using key = std::tuple<count_kind, math_pipe, std::uint8_t>;
-    std::map<key, bool> counted;
-    for (std::size_t t = 0; t < taken_.size(); ++t) {
-      for (const quantity& q : profiler_->turns()[t].counts) {
-        bool& once = counted[{q.what, q.pipe, q.part}];
-        once = once || taken_[t] != 0;
-      }
-    }
-    const auto missing =
-        std::count_if(counted.begin(), counted.end(), [](const auto& entry) { return !entry.second; });
-    lose(static_cast<std::uint64_t>(missing),
-         "quantities not counted: there were fewer passes than turns to count them in (" +
-             std::to_string(taken_.size()) + ")");
-  }
-  return out;
-}
-
-collector_status range_counter::status() const {
-  collector_status out;
-  out.name = "counters";
-  if (left_) {
-    out.state = collector_state::unavailable;
-    out.detail =
-        "a child forked from a process that counted: the GPU's counters stay with its parent; start the "
-        "program anew (exec) to count";
-    return out;
-  }
-  const std::lock_guard lock{mutex_};
-  out.version = version_ != 0 ? cupti::version_text(version_) : "";
-  out.state = !error_.empty() ? collector_state::unavailable
-              : running_      ? collector_state::running
-                              : collector_state::stopped;
-  out.detail = !error_.empty() ? "nothing is counted: " + error_
-               : profiler_ == nullptr
-                   ? "waits for a pass on a thread with a CUDA context"
-                   : std::to_string(counted_) + " ranges counted in " + std::to_string(passes_) +
-                         " passes on a " + profiler_->chip() + ", which take turns at " +
-                         std::to_string(taken_.size()) + " sets of metrics; times of this run say nothing";
-  return out;
 }
 
 void range_counter::leave_to_parent() noexcept {

@@ -74,7 +74,7 @@ class range_counter final : public record::range_counter {
   bool counting_ = false;                                  ///< the pass that is under way
   bool whole_ = true;                                      ///< so far
   std::size_t turn_ = 0;
-  std::size_t pushed_ = 0;
+  std::uint64_t pushed_ = 0;
   std::vector<record::counted_range> done_;
   std::vector<std::size_t> taken_;  ///< by turn: passes
   std::uint64_t passes_ = 0;

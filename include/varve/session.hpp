@@ -54,7 +54,7 @@ struct gauge_options {
   std::string nvml_library{};
   /// Cap on the memory of readings, in bytes. When it is full every other one is dropped, and counted, and
   /// the periods double.
-  std::size_t memory = std::size_t{4} << 20U;
+  std::size_t memory = std::size_t{2} << 20U;
 };
 
 /// Turns the session into one that counts what GPUs do in layers, in place of timing them: bytes read from

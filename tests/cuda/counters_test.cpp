@@ -328,7 +328,17 @@ TEST_F(counters, tell_of_ranges_that_cupti_dropped) {
   pass();
   const varve::trace t = session.stop();
   EXPECT_THAT(t.counts, SizeIs(2));
-  EXPECT_EQ(lost(t, "dropped by CUPTI"), 1U);
+  EXPECT_EQ(lost(t, "refused or dropped by CUPTI"), 1U);
+}
+
+TEST_F(counters, tell_of_ranges_that_cupti_refused) {
+  standin::fail({"cuptiRangeProfilerPushRange", standin::cupti::result::out_of_memory, 1, 1});
+  varve::session session{options};
+  pass();
+  const varve::trace t = session.stop();
+  EXPECT_THAT(counts_of(t, "decode / block 0", count_kind::dram_read), ElementsAre(1200));
+  EXPECT_THAT(counts_of(t, "decode / block 1", count_kind::dram_read), IsEmpty());
+  EXPECT_EQ(lost(t, "refused or dropped by CUPTI"), 1U);
 }
 
 TEST_F(counters, are_of_one_thread_at_a_time) {

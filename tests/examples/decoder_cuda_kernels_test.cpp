@@ -90,6 +90,7 @@ class cuda_kernels : public testing::Test {
 using types = testing::Types<float, __half, __nv_bfloat16>;
 struct type_names {
   template <class T>
+  // NOLINTNEXTLINE(readability-identifier-naming): as GoogleTest names it
   static std::string GetName(int /*index*/) {
     return sizeof(T) == 4 ? "f32" : rounding<T>::relative < 0x1p-10 ? "f16" : "bf16";
   }

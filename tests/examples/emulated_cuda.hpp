@@ -10,10 +10,10 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
+#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,7 +28,7 @@
 
 // One block runs at a time, so that what its threads share may be the program's.
 #undef __shared__
-#define __shared__ static
+#define __shared__ static  // NOLINT(bugprone-reserved-identifier)
 
 // What nvcc declares by itself, of the fiber that runs.
 inline uint3 threadIdx;  // NOLINT(readability-identifier-naming)
@@ -201,11 +201,13 @@ void launch(unsigned x, unsigned y, int threads, order which, void (*kernel)(Par
 
 }  // namespace emulated
 
-inline void __syncthreads() { emulated::block::running->barrier(); }  // NOLINT(bugprone-reserved-identifier)
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming): as CUDA names them
+inline void __syncthreads() { emulated::block::running->barrier(); }
 
 template <class T>
-T __shfl_xor_sync(unsigned /*all*/, T value, int distance) {  // NOLINT(bugprone-reserved-identifier)
+T __shfl_xor_sync(unsigned /*all*/, T value, int distance) {
   return emulated::block::running->shuffle(value, distance);
 }
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 #endif  // VARVE_TESTS_EXAMPLES_EMULATED_CUDA_HPP
