@@ -119,6 +119,25 @@ TEST(compare, what_the_mean_alone_shows_is_told_with_the_mean) {
   EXPECT_THAT(to_table(c), HasSubstr("mean +150.0 %"));
 }
 
+// A median of −13 % whose interval holds 0, beside a mean of −11.5 % whose interval does not.
+TEST(compare, a_mean_that_tells_stands_beside_a_median_that_does_not) {
+  comparison c = compare(decoder().make(), decoder().make());
+  varve::time_change& step = c.phases[0].step;
+  step.verdict = outcome::better;
+  step.relative = -0.13;
+  step.low = -0.301;
+  step.high = 0.082;
+  step.p = 0.19;
+  step.mean_relative = -0.115;
+  step.mean_low = -0.172;
+  step.mean_high = -0.054;
+  step.mean_p = 0.0015;
+  EXPECT_THAT(to_table(c), AllOf(HasSubstr("step -11.5 % in the mean, better"),
+                                 HasSubstr("mean -11.5 % (-17.2 % to -5.4 %)")));
+  step.high = -0.01;
+  EXPECT_THAT(to_table(c), HasSubstr("step -13.0 %, better"));
+}
+
 // MLP 200 → 220 µs in each of two layers: +10 %; layers 300 → 320 µs, +6.7 %; the step of 700 µs, of which
 // the device starves for 100, +40 µs.
 TEST(compare, names_what_got_slower_and_what_made_the_total) {

@@ -162,10 +162,11 @@ std::string notes_of(const row_change& r) {
   return out;
 }
 
-/// Whether the mean told what the median does not show.
+/// Whether the mean told what the median, or its interval, does not show.
 bool is_by_mean(const time_change& t) {
   const double sign = t.mean_relative > 0 ? 1 : -1;
-  return changed(t) && t.mean_p < t.p && sign * t.relative < 0.5 * sign * t.mean_relative;
+  return changed(t) && t.mean_p < t.p &&
+         (sign * t.relative < 0.5 * sign * t.mean_relative || (t.low <= 0 && t.high >= 0));
 }
 
 std::vector<std::string> cells(std::string name, const time_change& t, std::string verdict,
