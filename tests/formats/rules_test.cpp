@@ -157,7 +157,7 @@ TEST_F(rules, cannot_be_made_to_search_for_ever) {
   }
   for (const std::string& pattern : {many_groups + "d", many_parts + "d", many_empty + ")*d",
                                      std::string{"((a?){1,32}a*)*d"}, "(" + many_empty + ")*){16}d"}) {
-    for (int i = 100; i < 200; ++i) {
+    for (int i = 100; i < 110; ++i) {
       annotation(std::to_string(i) + std::string(1000, 'a'), i, i + 1);
     }
     varve::read_options options;
@@ -165,7 +165,7 @@ TEST_F(rules, cannot_be_made_to_search_for_ever) {
     const varve::trace t = read(options);
     EXPECT_THAT(losses(t),
                 testing::ElementsAre(testing::Pair(
-                    "names that took a naming rule too long to search: taken as not fitting", 100)))
+                    "names that took a naming rule too long to search: taken as not fitting", 10)))
         << pattern;
   }
 }
