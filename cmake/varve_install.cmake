@@ -31,6 +31,11 @@ if(TARGET varve_tool)
   set_target_properties(varve_tool PROPERTIES INSTALL_RPATH $ORIGIN/${varve_bin_to_lib})
   install(TARGETS varve_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET varve_tool AND TARGET varve_calibrate_gpu)  # with the toolkit's libraries where they were found
+  set_target_properties(varve_calibrate_gpu PROPERTIES INSTALL_RPATH $ORIGIN/${varve_bin_to_lib}
+                        INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS varve_calibrate_gpu RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 
 # The library that `varve run` injects: found from the tool's folder, and finding the recorder beside itself.
 if(TARGET varve_inject)
