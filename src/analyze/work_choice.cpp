@@ -133,6 +133,7 @@ class chooser {
     }
   }
 
+  /// Shapes are those of operators directly in their range: they leave what is inside to others.
   void heed_what_is_around() {
     std::vector<std::uint8_t> best(ranges_.size(), work_choice::nobody);  // of a range and those around
     for (std::uint32_t r = 0; r < ranges_.size(); ++r) {
@@ -141,7 +142,7 @@ class chooser {
       if (above < to_.source[r]) {
         to_.source[r] = work_choice::nobody;
       }
-      best[r] = std::min(above, to_.source[r]);
+      best[r] = to_.source[r] == shapes ? above : std::min(above, to_.source[r]);
     }
   }
 

@@ -47,9 +47,9 @@ struct work_choice {
 };
 
 /// Of the sources of a range the most trusted counts; shapes that miss some of its time do not count where
-/// the description tells more. None counts inside of a range that a more trusted one tells; nor does one
-/// whose range holds, by more trusted ones, half as much work or more: theirs is part of the same. What is
-/// told of a pass itself stands beside its layers.
+/// the description tells more. None counts inside of a range that a more trusted one tells, unless by shapes,
+/// which are of the operators directly in it; nor does one whose range holds, by more trusted ones, half as
+/// much work or more: theirs is part of the same. What is told of a pass itself stands beside its layers.
 [[nodiscard]] work_choice choose_works(const trace& t, const std::vector<range_place>& ranges);
 
 }  // namespace analysis

@@ -77,7 +77,7 @@ class describer {
   std::vector<std::uint32_t> inside_;   // ranges of one pass after the other
   std::vector<bool> holds_passes_;      // by range: another pass is inside
   std::map<std::uint32_t, std::string_view> model_names_;
-  std::vector<bool> told_;  // by range: by someone who is trusted more
+  std::vector<bool> told_;  // by range, with all inside: by someone who is trusted more
   std::map<std::vector<std::int64_t>, std::vector<operator_work>> works_;
 
   // Of the pass at hand, and its placement, which stays as long as its like come
@@ -129,7 +129,7 @@ void describer::list_ranges() {
     model_names_[of.range] = t_.strings[of.name];
   }
   for (const range_work& w : t_.works) {
-    if (w.range < n && w.declared != work{}) {
+    if (w.range < n && w.source < work_source::shapes && w.declared != work{}) {
       told_[w.range] = true;
     }
   }

@@ -319,6 +319,26 @@ TEST(roofs, count_no_work_twice_that_sources_tell_at_several_levels) {
   EXPECT_EQ(row_of(r.layers, "mostly", "decode").inclusive.declared.flops, 1499);
 }
 
+// Shapes of the 40 bytes that a block writes around its attention are of that write alone: attention's 600
+// FLOPs and 100 bytes stay what the description says.
+TEST(roofs, shapes_of_a_range_are_not_of_what_is_inside) {
+  trace_builder b;
+  const auto pass = b.phase("prefill", 0, 5000);
+  const auto block = b.layer(pass, "block", no_index, 0, 900);
+  const auto attention = b.layer(block, "attention", no_index, 0, 400);
+  const auto scores = b.layer(attention, "scores", no_index, 0, 200);
+  b.t.works.push_back({block, linear(0, 40), work_source::shapes});
+  b.t.works.push_back({block, linear(0, 30), work_source::description});
+  b.t.works.push_back({attention, linear(200, 40), work_source::description});
+  b.t.works.push_back({scores, linear(400, 60), work_source::description});
+  b.launched_kernel(scores, 0, 10, 100, 400);
+  const auto r = b.analyze(on_gpu);
+  EXPECT_EQ(row_of(r.layers, "block", "prefill").exclusive.declared.bytes(), 40);
+  EXPECT_EQ(row_of(r.layers, "block / attention", "prefill").inclusive.declared, linear(600, 100));
+  EXPECT_EQ(phase_of(r, "prefill").total.declared, linear(600, 140));
+  EXPECT_EQ(phase_of(r, "prefill").total.unknown_work_time, 0);
+}
+
 // OPT-125M has 12 blocks of six linear layers (q, k, v, out, fc1, fc2) and a head: 73 a token. An eager
 // engine launches each and 72 more kernels a token. 20 tokens take 2.35 s, 117.5 ms each; of each token's 145
 // kernels each runs for 20,000 ns: 20 · 145 · 20,000 ns = 58 ms. 2,350 / 58 = 40.5.
