@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace varve {
@@ -22,6 +23,7 @@ using table::percent;
 
 constexpr double worth_it = 0.05;        ///< of the time now
 constexpr double at_the_roof = 0.6;      ///< from here on a row's time goes with its roof
+constexpr double half_a_wave = 0.5;      ///< up to here twice the blocks of a kernel still run at once
 constexpr double enough_known = 0.95;    ///< of the GPU time, to be of known work
 constexpr double fewest_launches = 10;   ///< a pass, for a graph to be worth a thought
 constexpr double light = 10;             ///< FLOPs a byte, below which an operator is for moving data
@@ -45,7 +47,7 @@ constexpr scenario scenarios[] = {
 struct phase_parts {
   double known = 0;    ///< GPU time of rows of known work
   double unknown = 0;  ///< and of others
-  std::vector<const measures*> rows;
+  std::vector<const row*> rows;
 };
 
 class predictor {
@@ -53,7 +55,7 @@ class predictor {
   explicit predictor(const report& r) : r_{r}, phases_{predict::phases_of(r)}, parts_(r.phases.size()) {
     for (std::size_t i = 0; i < r.layers.size(); ++i) {
       if (phases_[i] != none) {
-        add(parts_[phases_[i]], r.layers[i].exclusive);
+        add(parts_[phases_[i]], r.layers[i]);
       }
     }
   }
@@ -75,14 +77,15 @@ class predictor {
   }
 
  private:
-  static void add(phase_parts& to, const measures& m) {
+  static void add(phase_parts& to, const row& layer) {
+    const measures& m = layer.exclusive;
     if (m.gpu_time <= 0) {
       return;
     }
     const bool known = m.roof.total > 0 && m.roof.unrated_flops == 0 && m.unknown_work_time == 0;
     (known ? to.known : to.unknown) += static_cast<double>(m.gpu_time);
     if (known) {
-      to.rows.push_back(&m);
+      to.rows.push_back(&layer);
     }
   }
 
@@ -98,6 +101,7 @@ class predictor {
 
   void graphs();
   void roofs(const scenario& s);
+  [[nodiscard]] bool leaves_room(const row& layer) const;
   void fusions();
   void without_layers();
   void tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
@@ -145,6 +149,18 @@ void predictor::graphs() {
        "only what it starved while the host launched goes");
 }
 
+/// Whether the kernel that a row spends most of its time in would run twice its blocks at once.
+bool predictor::leaves_room(const row& layer) const {
+  const auto same = [&](const row& kernel) {
+    return std::tie(kernel.path, kernel.phase, kernel.model, kernel.device, kernel.batch) ==
+           std::tie(layer.main_kernel, layer.phase, layer.model, layer.device, layer.batch);
+  };
+  const auto kernel =
+      layer.main_kernel.empty() ? r_.kernels.end() : std::find_if(r_.kernels.begin(), r_.kernels.end(), same);
+  return kernel != r_.kernels.end() && kernel->occupied && kernel->occupied->waves > 0 &&
+         kernel->occupied->waves <= half_a_wave;
+}
+
 void predictor::roofs(const scenario& s) {
   const phase_parts& parts = parts_[phase_];
   const measures& total = phase().total;
@@ -165,20 +181,24 @@ void predictor::roofs(const scenario& s) {
   }
   double proportional = 0;
   double likely = 0;
-  for (const measures* const m : parts.rows) {
-    const auto time = static_cast<double>(m->gpu_time) / passes();
-    const double roof = m->roof.total / passes();
-    const double then = m->roof.*s.roof / passes();
+  for (const row* const layer : parts.rows) {
+    const measures& m = layer->exclusive;
+    const auto time = static_cast<double>(m.gpu_time) / passes();
+    const double roof = m.roof.total / passes();
+    const double then = m.roof.*s.roof / passes();
     const double relative = time * (then / roof - 1);
     proportional += relative;
-    likely += roof >= at_the_roof * time ? relative : then - roof;
+    // A filled device is no faster with more to do; what is saved needn't have been what took long.
+    const bool goes_with_it =
+        roof >= at_the_roof * time || (s.what == change::double_batch && !leaves_room(*layer));
+    likely += goes_with_it ? relative : then - roof;
   }
   const double expected = wall() + device_share() * likely;
   if (s.what == change::double_batch) {
     tell(s.what, none, now, wall(), expected, now, s.name,
-         "for the tokens of two passes; rows at 60 % of their roof or more take longer as the roof does, "
-         "others "
-         "by what is added to it; at best the host and the device hide all of it");
+         "for the tokens of two passes; rows take longer as their roof does, those under 60 % of it whose "
+         "kernels fill at most half of the device by what is added to it; at best the host and the device "
+         "hide all of it");
   } else {
     tell(s.what, none, now, wall() + proportional, expected, now, s.name,
          "rows at 60 % of their roof or more go with it, others lose what the roof loses, as far as the "

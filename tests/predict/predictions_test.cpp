@@ -129,13 +129,43 @@ TEST(predictions, rows_at_their_roof_go_with_it_and_others_lose_what_it_loses) {
   EXPECT_FALSE(kv->helps);
 }
 
+// "mlp" keeps its roof. The roof of "attention" goes from 40 to 60, and so do its 200: 200 × 60 ÷ 40 = 300.
 TEST(predictions, twice_the_batch_is_held_against_two_passes) {
   const auto p = of(memory_bound(), prediction::change::double_batch);
   ASSERT_TRUE(p);
   EXPECT_DOUBLE_EQ(p->now, 2000);
   EXPECT_DOUBLE_EQ(p->at_best, 1000);
-  EXPECT_DOUBLE_EQ(p->expected, 1000 + (60 - 40));
+  EXPECT_DOUBLE_EQ(p->expected, 1000 + (300 - 200));
   EXPECT_DOUBLE_EQ(p->at_worst, 2000);
+}
+
+// A prefill of 593 ms at 45 % of the peak: all of its work is there twice, 2 × 267, and it takes 2 × 593.
+TEST(predictions, twice_the_batch_gains_nothing_where_the_roof_doubles) {
+  varve::report r = decode(1, 593, 0);
+  varve::roof_times& roof = add_layer(r, "layer", no_index, 1, 593).exclusive.roof;
+  roof.total = roof.compute = 267;
+  roof.double_batch = 534;
+  const auto p = of(r, prediction::change::double_batch);
+  ASSERT_TRUE(p);
+  EXPECT_DOUBLE_EQ(p->expected, 2 * 593);
+  EXPECT_FALSE(p->helps);
+}
+
+// The kernel of "attention" has 54 blocks where 108 run at once: twice as many do too, and only 60 − 40 is
+// added. With 55 some would wait.
+TEST(predictions, kernels_that_leave_half_of_the_device_take_twice_the_batch_in) {
+  varve::report r = memory_bound();
+  r.layers[1].main_kernel = "flash";
+  varve::row& kernel = r.kernels.emplace_back();
+  kernel.path = "flash";
+  kernel.phase = "decode";
+  kernel.occupied.emplace().waves = 54.0 / 108;
+  EXPECT_DOUBLE_EQ(of(r, prediction::change::double_batch)->expected, 1000 + 20);
+  r.kernels[0].occupied->waves = 55.0 / 108;
+  EXPECT_DOUBLE_EQ(of(r, prediction::change::double_batch)->expected, 1000 + 100);
+  r.kernels[0].occupied->waves = 0.5;
+  r.kernels[0].phase = "prefill";  // another phase's launches
+  EXPECT_DOUBLE_EQ(of(r, prediction::change::double_batch)->expected, 1000 + 100);
 }
 
 TEST(predictions, without_a_kv_cache_or_enough_known_work_none_is_made) {
