@@ -58,6 +58,11 @@ const char* cause_of(const starved_time& s) noexcept {
   return names[static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin())];
 }
 
+/// Peaks may be printed for a clock below the highest.
+double most_of_compute(const ceilings& device) noexcept {
+  return most_utilised * (device.clock > 0 ? std::max(1.0, device.top_clock / device.clock) : 1.0);
+}
+
 class judgement {
  public:
   explicit judgement(const facts& f) : f_{f} {}
@@ -67,10 +72,11 @@ class judgement {
       return {};
     }
     measure();
-    if (is_unrecorded() || is_starved() || is_unattributed() || is_moved() || is_unknown() || beats_roof()) {
-      return out_;
+    if (is_unrecorded() || is_starved() || is_unattributed() || is_moved() || is_unknown()) {
+      mention_beaten_roof();
+    } else if (!beats_roof()) {
+      weigh();
     }
-    weigh();
     return out_;
   }
 
@@ -200,19 +206,23 @@ class judgement {
     return false;
   }
 
+  /// Of a phase whose verdict is another: its shares are printed beside it all the same.
+  void mention_beaten_roof() {
+    if (f_.wall != nullptr && f_.device != nullptr && analysis::beats_roof(out_, *f_.device)) {
+      out_.why += "; its work would take " + percent_of(out_.roof_share, 1) +
+                  " of its GPU time at the roof, so it is more than was done, or the GPU is another";
+    }
+  }
+
   /// Faster than anything can be, or out of the last cache.
   bool beats_roof() {
-    // Peaks may be printed for a clock below the highest.
-    const double clock = f_.device->clock;
-    const double most_compute =
-        most_utilised * (clock > 0 ? std::max(1.0, f_.device->top_clock / clock) : 1.0);
-    const double most = out_.side == bound::compute ? most_compute : most_utilised;
-    if (out_.compute_share <= most_compute && out_.memory_share <= most_utilised && out_.roof_share <= most) {
+    if (!analysis::beats_roof(out_, *f_.device)) {
       return false;
     }
     const double bytes = bytes_of(f_.declared);
     const double call = f_.calls > 0 ? bytes / static_cast<double>(f_.calls) : 0;
-    const bool fits = out_.compute_share <= most_compute && call > 0 && call <= f_.device->l2_bytes;
+    const bool fits =
+        out_.compute_share <= most_of_compute(*f_.device) && call > 0 && call <= f_.device->l2_bytes;
     const double l2 = f_.device->l2_bandwidth;
     const double time = static_cast<double>(f_.gpu_time);
     const double share = l2 > 0 ? bytes / l2 * 1e9 / time : 0;
@@ -317,6 +327,12 @@ class judgement {
 }  // namespace
 
 verdict judge(const facts& f) { return judgement{f}.run(); }
+
+bool beats_roof(const verdict& v, const ceilings& device) noexcept {
+  const double most_compute = most_of_compute(device);
+  return v.compute_share > most_compute || v.memory_share > most_utilised ||
+         v.roof_share > (v.side == bound::compute ? most_compute : most_utilised);
+}
 
 }  // namespace analysis
 }  // namespace v0

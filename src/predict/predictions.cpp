@@ -4,6 +4,7 @@
 // What would change if. docs/metrics.md states the model of each prediction.
 #include "predict/peers.hpp"
 
+#include "analyze/verdict.hpp"
 #include "formats/table/units.hpp"
 
 #include <algorithm>
@@ -100,6 +101,14 @@ class predictor {
   }
 
   void graphs();
+  /// Whether a phase's declared work is more than its device could have done.
+  [[nodiscard]] bool beats_roof() const {
+    const auto device = std::find_if(r_.devices.begin(), r_.devices.end(),
+                                     [&](const device_row& d) { return d.device.id == phase().device; });
+    return analysis::beats_roof(
+        phase().verdict, device != r_.devices.end() && device->ceilings ? *device->ceilings : ceilings{});
+  }
+
   void roofs(const scenario& s);
   [[nodiscard]] bool leaves_room(const row& layer) const;
   void fusions();
@@ -169,7 +178,7 @@ void predictor::roofs(const scenario& s) {
   if (s.what == change::half_kv_bytes && total.declared.kv_bytes == 0) {
     return;
   }
-  if (parts.known < enough_known * gpu_time) {
+  if (parts.known < enough_known * gpu_time || beats_roof()) {
     // Where the host decides, even what is not known can be bounded.
     if (device_share() < 0.5 && s.what == change::quarter_weight_bytes) {
       const double most = a_pass(phase().partition.busy()) * 3 / 4;

@@ -275,6 +275,23 @@ TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
   EXPECT_NE(judge(f).by, bound::starved);
 }
 
+// 200,000,000 bytes take 100,000 ns, 1000 % of the 10,000 that the device worked.
+TEST(verdict, of_a_phase_that_starves_names_a_roof_that_is_beaten) {
+  facts f = done({linear(1, 200'000'000)}, 10'000);
+  varve::wall_partition wall;
+  wall.compute = 10'000;
+  wall.starved.synchronising = 90'000;
+  f.wall = &wall;
+  const varve::verdict v = judge(f);
+  EXPECT_EQ(v.by, bound::starved);
+  EXPECT_EQ(v.why,
+            "starved (synchronising): nothing was submitted to the GPU for 90 µs of 100 µs (90 %), overhead "
+            "ratio 10; its work would take 1000 % of its GPU time at the roof, so it is more than was done, "
+            "or the GPU is another");
+  f.gpu_time = 100'000;  // exactly at the roof
+  EXPECT_THAT(judge(f).why, testing::EndsWith("overhead ratio 10"));
+}
+
 TEST(verdict, of_what_starves_names_what_the_host_did_for_most_of_it) {
   facts f = done({linear(1, 1'000'000)}, 1000);
   varve::wall_partition wall;

@@ -168,6 +168,32 @@ TEST(predictions, kernels_that_leave_half_of_the_device_take_twice_the_batch_in)
   EXPECT_DOUBLE_EQ(of(r, prediction::change::double_batch)->expected, 1000 + 100);
 }
 
+// 1053 of 1000 at the roof of the memory, where 1050 pass as an error of measurement; of compute 1159 pass on
+// a device whose clock reaches 2 GHz and whose peak is for 1.8: 1.05 × 2 ÷ 1.8 = 1.167.
+TEST(predictions, nothing_rests_on_a_roof_that_is_beaten) {
+  varve::report r = memory_bound();
+  varve::verdict& v = r.phases[0].verdict;
+  const auto holds = [&](varve::bound side, double share) {
+    v.side = side;
+    v.roof_share = share;
+    return of(r, prediction::change::half_weight_bytes).has_value() &&
+           of(r, prediction::change::double_batch).has_value();
+  };
+  EXPECT_TRUE(holds(varve::bound::memory, 1.05));
+  EXPECT_FALSE(holds(varve::bound::memory, 1.053));
+  EXPECT_FALSE(holds(varve::bound::compute, 1.159));
+  varve::ceilings& device = r.devices.emplace_back().ceilings.emplace();
+  device.clock = 1.8e9;
+  device.top_clock = 2e9;
+  EXPECT_TRUE(holds(varve::bound::compute, 1.159));
+  EXPECT_FALSE(holds(varve::bound::compute, 1.17));
+  EXPECT_FALSE(holds(varve::bound::memory, 1.053));
+  // That the host decides doesn't rest on it.
+  varve::report starved = launch_bound();
+  starved.phases[0].verdict.roof_share = 14.8;
+  EXPECT_TRUE(of(starved, prediction::change::quarter_weight_bytes));
+}
+
 TEST(predictions, without_a_kv_cache_or_enough_known_work_none_is_made) {
   varve::report r = memory_bound();
   r.phases[0].total.declared.kv_bytes = 0;
