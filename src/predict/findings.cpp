@@ -209,7 +209,8 @@ void finder::slowest_labels() {
           {finding::kind::slowest, p, longest, whole > 0 ? all / whole : 0, 0,
            label->label + (label->phase.empty() ? "" : " in " + label->phase) + " takes " +
                duration(label->exclusive.gpu_time) + " itself in " + std::to_string(of.size()) +
-               " layers together, " + percent(all, whole) + " % of its phase's GPU time",
+               (predict::is_layer(r_, r_.layers[longest]) ? " layers" : " places of graphs") + " together, " +
+               percent(all, whole) + " % of its phase's GPU time",
            label->main_kernel.empty() ? command_of(longest) : command_of(*label, label->main_kernel)});
     }
   }

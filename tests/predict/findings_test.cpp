@@ -253,6 +253,55 @@ TEST(findings, layers_of_other_work_calls_or_kernels_are_no_peers) {
   EXPECT_TRUE(of_kind(r, finding::kind::stands_out).empty());
 }
 
+/// A kernel of a replayed graph, by its place there.
+void add_node(varve::report& r, const char* name, std::int32_t place, varve::time_ns time,
+              std::uint32_t around) {
+  add_layer(r, name, place, 1, time, around).kind = varve::range_kind::op;
+}
+
+TEST(findings, kernels_at_other_places_of_a_graph_are_no_peers) {
+  // The sixth gemm works on a larger tensor.
+  const auto of_graph = [](const char* around) {
+    varve::report r = decode(1, 1, 0);
+    add_layer(r, around, no_index, 1, 8000).kind = varve::range_kind::op;
+    for (int i = 0; i < 6; ++i) {
+      add_node(r, "gemm", 3 * i, i == 5 ? 3000 : 1000, 0);
+    }
+    return of_kind(r, finding::kind::stands_out).size();
+  };
+  EXPECT_EQ(of_graph("graph 1 (16 nodes)"), 0U);
+  EXPECT_EQ(of_graph("graph 12 (1 node)"), 0U);
+  EXPECT_EQ(of_graph("graph of calls"), 1U);  // an engine's own name
+}
+
+TEST(findings, kernels_at_one_place_of_inferred_layers_are_peers) {
+  // Two gemms in each of six layers: one takes 1000 ns and 3000 in layer 4, the other 9000.
+  varve::report r = decode(1, 1, 0);
+  add_layer(r, "graph 1 (12 nodes)", no_index, 1, 62'000).kind = varve::range_kind::op;
+  for (int i = 0; i < 6; ++i) {
+    const auto layer = static_cast<std::uint32_t>(r.layers.size());
+    add_layer(r, "inferred layer", i, 1, i == 4 ? 12'000 : 10'000, 0);
+    add_node(r, "gemm", 0, i == 4 ? 3000 : 1000, layer);
+    add_node(r, "gemm", 1, 9000, layer);
+  }
+  const auto found = of_kind(r, finding::kind::stands_out);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(r.layers[found[0].layer].path, "graph 1 (12 nodes) / inferred layer 4 / gemm 0");
+}
+
+TEST(findings, places_of_a_graph_are_not_called_layers) {
+  varve::report r = decode(1, 8000, 0);
+  add_layer(r, "graph 1 (8 nodes)", no_index, 1, 8000).exclusive.gpu_time = 0;
+  for (int i = 0; i < 8; ++i) {
+    add_node(r, "gemm", i, 1000, 0);
+  }
+  varve::row& all = r.labels.emplace_back(r.layers[1]);
+  all.exclusive.gpu_time = 8000;
+  EXPECT_EQ(
+      of_kind(r, finding::kind::slowest).front().text,
+      "gemm in decode takes 8.00 µs itself in 8 places of graphs together, 100.0 % of its phase's GPU time");
+}
+
 TEST(findings, what_is_inside_tells_for_the_layer_around_it) {
   varve::report r = decode(1, 1, 0);
   for (int i = 0; i < 6; ++i) {
