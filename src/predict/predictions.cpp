@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -217,22 +220,35 @@ void predictor::roofs(const scenario& s) {
   }
 }
 
-/// All that ran is known, and is kernels that a neighbour's could take in.
-bool could_fuse(const measures& m) noexcept {
+/// All that ran is known, and is kernels that a neighbour's could take in: few, or those of a normalisation,
+/// whose steps one kernel can do.
+bool could_fuse(const measures& m, std::string_view label) noexcept {
   const work& w = m.declared;
   const auto bytes = static_cast<double>(w.bytes());
   return m.gpu_time > 0 && w.activation_bytes > 0 && static_cast<double>(w.flops) <= light * bytes &&
          static_cast<double>(w.activation_bytes) >= 0.9 * bytes &&
          static_cast<double>(m.unknown_work_time) <= (1 - enough_known) * static_cast<double>(m.gpu_time) &&
-         m.copies == 0 && m.sets == 0 && m.collective_bytes == 0 && m.kernels <= few_kernels * m.calls;
+         m.copies == 0 && m.sets == 0 && m.collective_bytes == 0 &&
+         (m.kernels <= few_kernels * m.calls || kernel_category(label) == "normalisation");
 }
 
 // An operator that moves more than it computes costs nothing more when a neighbour does it on the way.
 void predictor::fusions() {
+  const auto key = [](const row& one) {
+    return std::tuple<std::string_view, std::string_view, std::string_view, std::uint32_t>{
+        one.label, one.phase, one.model, one.device};
+  };
+  std::set<decltype(key(r_.layers[0]))> containers;  // what they do themselves has no neighbours of its own
+  for (const row& layer : r_.layers) {
+    if (layer.parent < r_.layers.size() && layer.inclusive.gpu_time > 0) {
+      containers.insert(key(r_.layers[layer.parent]));
+    }
+  }
   for (const row& label : r_.labels) {
     const measures& m = label.exclusive;
     phase_ = predict::phase_of(r_, label);
-    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) || !could_fuse(m) ||
+    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) ||
+        !could_fuse(m, label.label) || containers.count(key(label)) > 0 ||
         label.verdict.by == bound::communication) {
       continue;
     }

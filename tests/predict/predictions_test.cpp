@@ -222,9 +222,9 @@ TEST(predictions, an_operator_that_moves_data_can_be_fused) {
 TEST(predictions, what_is_not_known_or_no_small_kernel_is_not_fused) {
   const auto fused = [](auto change) {
     varve::report r = decode(2, 900, 100);
-    varve::row& norm = r.labels.emplace_back(add_layer(r, "norm", no_index, 4, 200));
-    norm.exclusive.declared = {4000, 100, 0, 4000};
-    change(norm.exclusive);
+    varve::row& add = r.labels.emplace_back(add_layer(r, "add", no_index, 4, 200));
+    add.exclusive.declared = {4000, 100, 0, 4000};
+    change(add.exclusive);
     return of(r, prediction::change::fused).has_value();
   };
   EXPECT_TRUE(fused([](varve::measures& m) { m.unknown_work_time = 10; }));  // a twentieth
@@ -234,6 +234,33 @@ TEST(predictions, what_is_not_known_or_no_small_kernel_is_not_fused) {
   EXPECT_FALSE(fused([](varve::measures& m) { m.collective_bytes = 1; }));
   EXPECT_TRUE(fused([](varve::measures& m) { m.kernels = 16; }));  // four a call
   EXPECT_FALSE(fused([](varve::measures& m) { m.kernels = 17; }));
+}
+
+// 4 calls of 8 kernels each: what a framework without fusion makes of a norm.
+TEST(predictions, a_normalisation_of_many_kernels_is_fused) {
+  varve::report r = decode(2, 900, 100);
+  varve::row& norm = r.labels.emplace_back(add_layer(r, "Qwen2RMSNorm", no_index, 4, 200));
+  norm.exclusive.declared = {4000, 100, 0, 4000};
+  norm.exclusive.kernels = 32;
+  const auto p = of(r, prediction::change::fused);
+  ASSERT_TRUE(p);
+  EXPECT_DOUBLE_EQ(p->expected, 500 - 0.9 * 100);
+  norm.label = "Qwen2RoPE";
+  EXPECT_FALSE(of(r, prediction::change::fused));
+}
+
+TEST(predictions, what_holds_others_is_not_fused) {
+  varve::report r = decode(2, 900, 100);
+  add_layer(r, "DecoderLayer", 0, 4, 600);
+  varve::row& all = r.labels.emplace_back(r.layers[0]);
+  all.exclusive.gpu_time = 200;  // what it adds itself
+  all.exclusive.declared = {4000, 100, 0, 4000};
+  EXPECT_TRUE(of(r, prediction::change::fused));
+  add_layer(r, "mlp", no_index, 4, 400, 0).phase = "prefill";
+  r.layers[0].phase = "prefill";  // other rows of that name, elsewhere
+  EXPECT_TRUE(of(r, prediction::change::fused));
+  r.layers[0].phase = r.layers[1].phase = "decode";
+  EXPECT_FALSE(of(r, prediction::change::fused));
 }
 
 TEST(predictions, a_layer_less_is_its_time_less) {
