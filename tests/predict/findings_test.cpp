@@ -157,6 +157,25 @@ TEST(findings, of_a_prediction_are_the_slowest_alone_and_nothing_profiles_them) 
   EXPECT_TRUE(of_kind(rising, finding::kind::drift).empty());
 }
 
+// ncu profiles GPUs.
+TEST(findings, of_a_run_on_the_cpu_come_without_a_command) {
+  varve::report r = decode(1, 1000, 0);
+  add_layer(r, "layer", 0, 1, 500).main_kernel = "gemm";
+  varve::row& k = r.kernels.emplace_back();
+  k.path = "gemm";
+  k.phase = "decode";
+  k.inclusive.gpu_time = 500;
+  k.inclusive.kernels = 1;
+  for (const bool cpu : {false, true}) {
+    r.quality.live_cpu = cpu;
+    const auto found = of_kind(r, finding::kind::slowest);
+    ASSERT_EQ(found.size(), 2U);
+    for (const finding& f : found) {
+      EXPECT_EQ(f.next_step.empty(), cpu) << f.text;
+    }
+  }
+}
+
 TEST(findings, slowest_kernels_are_told_by_phase_with_what_profiles_them) {
   varve::report r = decode(1, 1000, 0);
   r.phases.emplace_back().phase = "prefill";
