@@ -229,13 +229,7 @@ class judgement {
     const std::string cached =
         rate_of(call, "B") + " a call fit its cache of " + rate_of(f_.device->l2_bytes, "B");
     if (!fits) {
-      const bool memory = out_.memory_share >= out_.compute_share;
-      withhold("withheld: beats the roof by " + percent_of(out_.roof_share - 1, 1) + ": " +
-               utilisation(memory ? bound::memory : bound::compute) + "; is it more work than was done, " +
-               (memory || !(f_.device->clock > 0)
-                    ? "or another GPU?"
-                    : "another GPU, or did its clock pass the " + rate_of(f_.device->clock, "Hz") +
-                          " that the peak is for?"));
+      withhold("withheld: beats the roof by " + percent_of(out_.roof_share - 1, 1) + beaten());
     } else if (!(l2 > 0) || share > most_utilised) {
       withhold("withheld: beats the roof of the GPU's memory: " + utilisation(bound::memory) + ": " + cached);
     } else if (share >= bound_from) {
@@ -246,6 +240,29 @@ class judgement {
                                  rate_of(l2, "B/s") + ": " + cached + occupied());
     }
     return true;
+  }
+
+  /// What of the roof, and what may be wrong. No clock explains more than a quarter.
+  [[nodiscard]] std::string beaten() const {
+    constexpr double most_by_clock = 1.25;
+    const bound side = out_.memory_share >= out_.compute_share ? bound::memory : bound::compute;
+    const double share = std::max(out_.compute_share, out_.memory_share);
+    std::string text = out_.roof_share - share > 0.01
+                           ? ", by operators of both kinds: " + utilisation(bound::compute) + ", " +
+                                 utilisation(bound::memory)
+                           : ": " + utilisation(side);
+    text += "; is it more work than was done, ";
+    if (side == bound::memory) {
+      return text + "or another GPU?";
+    }
+    const double clock = f_.device->clock;
+    if (out_.compute_share > most_by_clock) {
+      const bool named = f_.pipe > math_pipe::mixed;
+      return text + "another GPU, or another precision" + (named ? " than " + name_of(f_.pipe) : "") + '?';
+    }
+    return text + (clock > 0 ? "another GPU, or did its clock pass the " + rate_of(clock, "Hz") +
+                                   " that the peak is for?"
+                             : "or another GPU?");
   }
 
   /// With other bytes of experts than expected, which in a prediction would take as much less or more.
