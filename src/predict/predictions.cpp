@@ -31,6 +31,7 @@ constexpr double half_a_wave = 0.5;      ///< up to here twice the blocks of a k
 constexpr double enough_known = 0.95;    ///< of the GPU time, to be of known work
 constexpr double fewest_launches = 10;   ///< a pass, for a graph to be worth a thought
 constexpr double light = 10;             ///< FLOPs a byte, below which an operator is for moving data
+constexpr double fewest_bits = 6;        ///< of a weight, for a quarter of them to hold anything
 constexpr std::int64_t few_kernels = 4;  ///< a call, of what a neighbour can do on the way
 
 /// Roof times under a change of the work.
@@ -112,6 +113,7 @@ class predictor {
         phase().verdict, device != r_.devices.end() && device->ceilings ? *device->ceilings : ceilings{});
   }
 
+  [[nodiscard]] double bits_of_weights() const;
   void roofs(const scenario& s);
   [[nodiscard]] bool leaves_room(const row& layer) const;
   void fusions();
@@ -161,6 +163,22 @@ void predictor::graphs() {
        "only what it starved while the host launched goes");
 }
 
+/// Of rows in which products with the cache count for little: a pass reads each weight once and does two
+/// FLOPs with it for each token. More than they have where some tokens leave weights out, as experts. 0:
+/// unknown.
+double predictor::bits_of_weights() const {
+  double bytes = 0;
+  double flops = 0;
+  for (const row* const layer : parts_[phase_].rows) {
+    const work& w = layer->exclusive.declared;
+    if (w.flops > 0 && static_cast<double>(w.kv_bytes) <= 0.05 * static_cast<double>(w.weight_bytes)) {
+      bytes += static_cast<double>(w.weight_bytes);
+      flops += static_cast<double>(w.flops);
+    }
+  }
+  return flops > 0 ? 8 * bytes * 2 * (static_cast<double>(phase().tokens()) / passes()) / flops : 0;
+}
+
 /// Whether the kernel that a row spends most of its time in would run twice its blocks at once.
 bool predictor::leaves_room(const row& layer) const {
   const auto same = [&](const row& kernel) {
@@ -179,6 +197,10 @@ void predictor::roofs(const scenario& s) {
   const double gpu_time = std::max(parts.known + parts.unknown, static_cast<double>(total.gpu_time));
   const double now = s.work_parts * wall();
   if (s.what == change::half_kv_bytes && total.declared.kv_bytes == 0) {
+    return;
+  }
+  if (const double bits = bits_of_weights();
+      s.what == change::quarter_weight_bytes && bits > 0 && bits < fewest_bits) {
     return;
   }
   if (parts.known < enough_known * gpu_time || beats_roof()) {

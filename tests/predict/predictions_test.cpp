@@ -194,6 +194,33 @@ TEST(predictions, nothing_rests_on_a_roof_that_is_beaten) {
   EXPECT_TRUE(of(starved, prediction::change::quarter_weight_bytes));
 }
 
+// Passes of 3 tokens. "mlp" reads 1000 weights of 4 bits, 500 bytes, and does 2 × 1000 × 3 = 6000 FLOPs with
+// them: 8 × 500 × 2 × 3 ÷ 6000 = 4 bits. With 750 bytes it is 6.
+TEST(predictions, a_quarter_of_four_bits_is_not_asked_for) {
+  varve::report r = memory_bound();
+  r.phases[0].decode_tokens = 3;
+  varve::work& mlp = r.layers[0].exclusive.declared;
+  mlp.weight_bytes = 500;
+  mlp.flops = 6000;
+  varve::work& attention = r.layers[1].exclusive.declared;
+  attention.weight_bytes = 100;
+  attention.kv_bytes = 6;  // its FLOPs are the cache's too
+  attention.flops = 1;
+  EXPECT_FALSE(of(r, prediction::change::quarter_weight_bytes));
+  EXPECT_TRUE(of(r, prediction::change::half_weight_bytes));
+  mlp.weight_bytes = 750;
+  EXPECT_TRUE(of(r, prediction::change::quarter_weight_bytes));
+  mlp.weight_bytes = 500;
+  r.phases[0].decode_tokens = 0;  // not known
+  EXPECT_TRUE(of(r, prediction::change::quarter_weight_bytes));
+  // Four such passes.
+  r.phases[0].passes = 4;
+  r.phases[0].decode_tokens = 4 * 3;
+  mlp.weight_bytes = 4 * 500;
+  mlp.flops = 4 * 6000;
+  EXPECT_FALSE(of(r, prediction::change::quarter_weight_bytes));
+}
+
 TEST(predictions, without_a_kv_cache_or_enough_known_work_none_is_made) {
   varve::report r = memory_bound();
   r.phases[0].total.declared.kv_bytes = 0;
