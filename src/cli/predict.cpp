@@ -7,6 +7,7 @@
 #include "trace/pipe_names.hpp"
 
 #include <varve/io.hpp>
+#include <varve/work_formulas.hpp>
 
 #include <unistd.h>
 
@@ -34,6 +35,21 @@ std::string billions(std::int64_t n) {
   char text[64];
   std::snprintf(text, sizeof text, "%.2f billion", static_cast<double>(n) / 1e9);
   return text;
+}
+
+/// How quantised weights meet their factors: " (fp8, multiplied as FP8)". What else their pipe counts as
+/// where the device has no rate for it is told below the table.
+std::string quantisation_of(const model& m, const ceilings& device) {
+  if (m.quantisation.empty()) {
+    return {};
+  }
+  const math_pipe pipe = pipe_of(m.factors, m.factors);
+  return " (" + m.quantisation +
+         (device.peak(pipe) > 0
+              ? std::string{", multiplied as "} + dtype_names[static_cast<std::size_t>(m.factors)]
+              : std::string{", for "} + pipe_names[static_cast<std::size_t>(pipe)] + ", which " +
+                    device.name + " has no rate for") +
+         ')';
 }
 
 /// The option that makes most of a pass.
@@ -91,10 +107,8 @@ int run(const predict_arguments& asked) {
   const std::string text =
       m.name + (m.ranks > 1 ? ", one of " + std::to_string(m.ranks) + " ranks: " : ": ") +
       billions(count_parameters(m).total) + " parameters, weights " + amount(weight_bytes(m)) +
-      (m.quantisation.empty() ? ""
-                              : " (" + m.quantisation + ", multiplied as " +
-                                    dtype_names[static_cast<std::size_t>(m.factors)] + ")") +
-      ", KV cache " + amount(sizes::product(asked.sequences, kv_bytes(m, one.context))) + " for " +
+      quantisation_of(m, device) + ", KV cache " +
+      amount(sizes::product(asked.sequences, kv_bytes(m, one.context))) + " for " +
       std::to_string(asked.sequences) + (asked.sequences == 1 ? " sequence of " : " sequences of ") +
       std::to_string(one.context) + " tokens\n\n";
   write(how.output, text + to_table(r, table_of(how, STDOUT_FILENO)));

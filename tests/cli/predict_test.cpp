@@ -94,16 +94,20 @@ TEST_F(predict, says_which_pipe_stands_in_for_another_or_refuses) {
 }
 
 TEST_F(predict, says_how_quantised_weights_are_multiplied) {
-  const auto with = [&](const std::string& how) {
+  const auto with = [&](const std::string& how, const char* device = "h200") {
     std::string quantised = config;
     quantised.insert(quantised.rfind('}'), R"(, "quantization_config": {)" + how + "}");
-    return run({"predict", "--model", files.write("quantised.json", quantised), "--device", "h200"}).out;
+    return run({"predict", "--model", files.write("quantised.json", quantised), "--device", device}).out;
   };
   const std::string four = with(R"("quant_method": "gptq", "bits": 4)");
   EXPECT_THAT(four, AllOf(HasSubstr("(gptq, multiplied as FP16)"),
                           HasSubstr("weights in INT4 are widened and count on FP16 tensor")));
   EXPECT_THAT(with(R"("quant_method": "fp8")"),
               AllOf(HasSubstr("(fp8, multiplied as FP8)"), Not(HasSubstr("widened"))));
+  // An A100 multiplies no FP8.
+  EXPECT_THAT(with(R"("quant_method": "fp8")", "a100-sxm4-80gb"),
+              AllOf(HasSubstr("(fp8, for FP8 tensor, which A100 SXM4 80GB has no rate for)"),
+                    Not(HasSubstr("multiplied as")), HasSubstr("FP8 tensor counts as FP16 tensor")));
 }
 
 // 10^6 sequences of 10^6 tokens: of each layer 8 heads · 4 · 64 FLOPs for 10^6 · 5 · 10^11 pairs are 10^21.
