@@ -26,8 +26,12 @@ namespace {
 
 std::string amount(std::int64_t bytes) {
   char text[64];
-  const double giga = static_cast<double>(bytes) / 1e9;
-  std::snprintf(text, sizeof text, giga >= 1 ? "%.1f GB" : "%.3g GB", giga);
+  const auto n = static_cast<double>(bytes);
+  const auto [unit, name] = n >= 999.5e6   ? std::pair{1e9, "GB"}
+                            : n >= 999.5e3 ? std::pair{1e6, "MB"}
+                            : n >= 999.5   ? std::pair{1e3, "kB"}
+                                           : std::pair{1.0, "B"};
+  std::snprintf(text, sizeof text, unit < 1e9 ? "%.3g %s" : "%.1f %s", n / unit, name);
   return text;
 }
 

@@ -35,7 +35,7 @@ TEST_F(predict, prints_the_table_of_a_pass_that_nothing_ran) {
   // A layer has 512 · 512 · 2 of q and o, 512 · 256 · 2 of k and v, 3 · 512 · 1024 of its block and 2 · 512
   // of norms: 2,360,320. Two of them, 2 · 512,000 of tables and 512: 5,745,152. Two bytes each. A token has 2
   // · 2 layers · 256 · 2 = 2048 bytes of keys and values: 2,097,152 for 1024.
-  EXPECT_THAT(o.out, AllOf(HasSubstr("0.01 billion parameters, weights 0.0115 GB, KV cache 0.0021 GB for 1 "
+  EXPECT_THAT(o.out, AllOf(HasSubstr("0.01 billion parameters, weights 11.5 MB, KV cache 2.1 MB for 1 "
                                      "sequence of 1024 tokens\n"),
                            HasSubstr("decode · 1 pass"), HasSubstr("each operator at its roof"),
                            HasSubstr("layer 1"), HasSubstr("memory")));
@@ -48,6 +48,8 @@ TEST_F(predict, takes_contexts_of_a_hundred_million_keys) {
   };
   EXPECT_THAT(of("10000000").out, HasSubstr("KV cache 20.5 GB for 1 sequence of 10000000 tokens"));
   EXPECT_THAT(of("100000000").out, HasSubstr("KV cache 204.8 GB for 1 sequence of 100000000 tokens"));
+  EXPECT_THAT(of("1").out, HasSubstr("KV cache 2.05 kB for 1 sequence of 1 tokens"));
+  EXPECT_THAT(of("488281").out, HasSubstr("KV cache 1.0 GB"));  // 999,999,488 bytes
   EXPECT_EQ(of("100000001").code, 2);
   EXPECT_THAT(of("0").err, HasSubstr("no number from 1 to 100000000"));
 }
@@ -73,8 +75,8 @@ TEST_F(predict, tells_of_one_of_several_ranks) {
   // A layer has 512 · 512 · 2 ÷ 4 of q and o, 512 · 64 · 2 of k and v, 3 · 512 · 1024 ÷ 4 of its block and
   // 2 · 512 of norms: 590,848. Two of them, 2 · 512 · 250 of tables and 512: 1,438,208. Two bytes each. One
   // of 4 key-value heads: a quarter of 2,097,152.
-  EXPECT_THAT(o.out, AllOf(HasSubstr("llama, one of 4 ranks: 0.00 billion parameters, weights 0.00288 GB, KV "
-                                     "cache 0.000524 GB"),
+  EXPECT_THAT(o.out, AllOf(HasSubstr("llama, one of 4 ranks: 0.00 billion parameters, weights 2.88 MB, KV "
+                                     "cache 524 kB"),
                            HasSubstr("llama, one of 4 ranks, on H200")));
   const outcome wrong = run({"predict", "--model", model, "--device", "h200", "--tensor-parallel", "3"});
   EXPECT_EQ(wrong.code, 2);
