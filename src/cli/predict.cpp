@@ -4,6 +4,7 @@
 
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "device/gpus.hpp"
 #include "trace/pipe_names.hpp"
 
 #include <varve/io.hpp>
@@ -54,6 +55,22 @@ std::string quantisation_of(const model& m, const ceilings& device) {
               : std::string{", for "} + pipe_names[static_cast<std::size_t>(pipe)] + ", which " +
                     device.name + " has no rate for") +
          ')';
+}
+
+/// Where the table of GPUs says that a device's memory is smaller. Of another's, described by a file, it is
+/// not known.
+std::string told_if_too_large(std::int64_t bytes, const std::string& name) {
+  constexpr double gibi = 1024.0 * 1024 * 1024;
+  for (const device::gpu_list& all : {device::datacentre_gpus(), device::other_gpus()}) {
+    for (const device::gpu& g : all) {
+      if (g.name == name && g.memory.gib > 0 && static_cast<double>(bytes) > g.memory.gib * gibi) {
+        char text[64];
+        std::snprintf(text, sizeof text, "%.3g GiB", g.memory.gib);
+        return "; " + amount(bytes) + " do not fit the " + text + " of " + name;
+      }
+    }
+  }
+  return {};
 }
 
 /// The option that makes most of a pass.
@@ -108,13 +125,13 @@ int run(const predict_arguments& asked) {
     write(how.output, to_json(r) + '\n');
     return success;
   }
+  const std::int64_t cache = sizes::product(asked.sequences, kv_bytes(m, one.context));
   const std::string text =
       m.name + (m.ranks > 1 ? ", one of " + std::to_string(m.ranks) + " ranks: " : ": ") +
       billions(count_parameters(m).total) + " parameters, weights " + amount(weight_bytes(m)) +
-      quantisation_of(m, device) + ", KV cache " +
-      amount(sizes::product(asked.sequences, kv_bytes(m, one.context))) + " for " +
-      std::to_string(asked.sequences) + (asked.sequences == 1 ? " sequence of " : " sequences of ") +
-      std::to_string(one.context) + " tokens\n\n";
+      quantisation_of(m, device) + ", KV cache " + amount(cache) + " for " + std::to_string(asked.sequences) +
+      (asked.sequences == 1 ? " sequence of " : " sequences of ") + std::to_string(one.context) + " tokens" +
+      told_if_too_large(sizes::sum(weight_bytes(m), cache), device.name) + "\n\n";
   write(how.output, text + to_table(r, table_of(how, STDOUT_FILENO)));
   return success;
 }

@@ -54,6 +54,19 @@ TEST_F(predict, takes_contexts_of_a_hundred_million_keys) {
   EXPECT_THAT(of("0").err, HasSubstr("no number from 1 to 100000000"));
 }
 
+// 11,490,304 bytes of weights and 2048 for each of 70,000,000 tokens: 143.4 GB of 141 GiB, which are 151.4
+// GB. For 80,000,000 tokens it is 163.9 GB.
+TEST_F(predict, says_that_a_model_does_not_fit) {
+  const auto of = [&](const std::string& device, const char* context) {
+    return run({"predict", "--model", model, "--device", device, "--context", context}).out;
+  };
+  EXPECT_THAT(of("h200", "70000000"), AllOf(HasSubstr("143.4 GB"), Not(HasSubstr("fit"))));
+  EXPECT_THAT(of("h200", "80000000"), HasSubstr("; 163.9 GB do not fit the 141 GiB of H200"));
+  const std::string own =
+      files.write("own.json", R"({"name": "abacus", "flops": {"fp16_tensor": 1e12}, "bandwidth": 1e12})");
+  EXPECT_THAT(of(own, "80000000"), AllOf(HasSubstr("163.8 GB"), Not(HasSubstr("fit"))));
+}
+
 TEST_F(predict, names_what_runs_and_calls_nothing_recorded) {
   const outcome o = run(
       {"predict", "--model", model, "--device", "h200", "--tokens", "64", "--by", "category", "--fold", "0"});
