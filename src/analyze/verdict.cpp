@@ -58,6 +58,11 @@ const char* cause_of(const starved_time& s) noexcept {
   return names[static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin())];
 }
 
+/// Peaks may be printed for a clock below the highest.
+double most_of_compute(const ceilings& device) noexcept {
+  return most_utilised * (device.clock > 0 ? std::max(1.0, device.top_clock / device.clock) : 1.0);
+}
+
 class judgement {
  public:
   explicit judgement(const facts& f) : f_{f} {}
@@ -67,10 +72,11 @@ class judgement {
       return {};
     }
     measure();
-    if (is_unrecorded() || is_starved() || is_unattributed() || is_moved() || is_unknown() || beats_roof()) {
-      return out_;
+    if (is_unrecorded() || is_starved() || is_unattributed() || is_moved() || is_unknown()) {
+      mention_beaten_roof();
+    } else if (!beats_roof()) {
+      weigh();
     }
-    weigh();
     return out_;
   }
 
@@ -200,32 +206,30 @@ class judgement {
     return false;
   }
 
+  /// Of a phase whose verdict is another: its shares are printed beside it all the same.
+  void mention_beaten_roof() {
+    if (f_.wall != nullptr && f_.device != nullptr && analysis::beats_roof(out_, *f_.device)) {
+      out_.why += "; its work would take " + percent_of(out_.roof_share, 1) +
+                  " of its GPU time at the roof, so it is more than was done, or the GPU is another";
+    }
+  }
+
   /// Faster than anything can be, or out of the last cache.
   bool beats_roof() {
-    // Peaks may be printed for a clock below the highest.
-    const double clock = f_.device->clock;
-    const double most_compute =
-        most_utilised * (clock > 0 ? std::max(1.0, f_.device->top_clock / clock) : 1.0);
-    const double most = out_.side == bound::compute ? most_compute : most_utilised;
-    if (out_.compute_share <= most_compute && out_.memory_share <= most_utilised && out_.roof_share <= most) {
+    if (!analysis::beats_roof(out_, *f_.device)) {
       return false;
     }
     const double bytes = bytes_of(f_.declared);
     const double call = f_.calls > 0 ? bytes / static_cast<double>(f_.calls) : 0;
-    const bool fits = out_.compute_share <= most_compute && call > 0 && call <= f_.device->l2_bytes;
+    const bool fits =
+        out_.compute_share <= most_of_compute(*f_.device) && call > 0 && call <= f_.device->l2_bytes;
     const double l2 = f_.device->l2_bandwidth;
     const double time = static_cast<double>(f_.gpu_time);
     const double share = l2 > 0 ? bytes / l2 * 1e9 / time : 0;
     const std::string cached =
         rate_of(call, "B") + " a call fit its cache of " + rate_of(f_.device->l2_bytes, "B");
     if (!fits) {
-      const bool memory = out_.memory_share >= out_.compute_share;
-      withhold("withheld: beats the roof by " + percent_of(out_.roof_share - 1, 1) + ": " +
-               utilisation(memory ? bound::memory : bound::compute) + "; is it more work than was done, " +
-               (memory || !(f_.device->clock > 0)
-                    ? "or another GPU?"
-                    : "another GPU, or did its clock pass the " + rate_of(f_.device->clock, "Hz") +
-                          " that the peak is for?"));
+      withhold("withheld: beats the roof by " + percent_of(out_.roof_share - 1, 1) + beaten());
     } else if (!(l2 > 0) || share > most_utilised) {
       withhold("withheld: beats the roof of the GPU's memory: " + utilisation(bound::memory) + ": " + cached);
     } else if (share >= bound_from) {
@@ -236,6 +240,29 @@ class judgement {
                                  rate_of(l2, "B/s") + ": " + cached + occupied());
     }
     return true;
+  }
+
+  /// What of the roof, and what may be wrong. No clock explains more than a quarter.
+  [[nodiscard]] std::string beaten() const {
+    constexpr double most_by_clock = 1.25;
+    const bound side = out_.memory_share >= out_.compute_share ? bound::memory : bound::compute;
+    const double share = std::max(out_.compute_share, out_.memory_share);
+    std::string text = out_.roof_share - share > 0.01
+                           ? ", by operators of both kinds: " + utilisation(bound::compute) + ", " +
+                                 utilisation(bound::memory)
+                           : ": " + utilisation(side);
+    text += "; is it more work than was done, ";
+    if (side == bound::memory) {
+      return text + "or another GPU?";
+    }
+    const double clock = f_.device->clock;
+    if (out_.compute_share > most_by_clock) {
+      const bool named = f_.pipe > math_pipe::mixed;
+      return text + "another GPU, or another precision" + (named ? " than " + name_of(f_.pipe) : "") + '?';
+    }
+    return text + (clock > 0 ? "another GPU, or did its clock pass the " + rate_of(clock, "Hz") +
+                                   " that the peak is for?"
+                             : "or another GPU?");
   }
 
   /// With other bytes of experts than expected, which in a prediction would take as much less or more.
@@ -317,6 +344,12 @@ class judgement {
 }  // namespace
 
 verdict judge(const facts& f) { return judgement{f}.run(); }
+
+bool beats_roof(const verdict& v, const ceilings& device) noexcept {
+  const double most_compute = most_of_compute(device);
+  return v.compute_share > most_compute || v.memory_share > most_utilised ||
+         v.roof_share > (v.side == bound::compute ? most_compute : most_utilised);
+}
 
 }  // namespace analysis
 }  // namespace v0

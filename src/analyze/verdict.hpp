@@ -49,6 +49,9 @@ struct facts {
 
 [[nodiscard]] verdict judge(const facts& f);
 
+/// Whether that is more than `device` can do: shares of a verdict on it that nothing may rest on.
+[[nodiscard]] bool beats_roof(const verdict& v, const ceilings& device) noexcept;
+
 }  // namespace analysis
 }  // namespace v0
 }  // namespace varve

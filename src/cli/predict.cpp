@@ -4,9 +4,11 @@
 
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "device/gpus.hpp"
 #include "trace/pipe_names.hpp"
 
 #include <varve/io.hpp>
+#include <varve/work_formulas.hpp>
 
 #include <unistd.h>
 
@@ -25,8 +27,12 @@ namespace {
 
 std::string amount(std::int64_t bytes) {
   char text[64];
-  const double giga = static_cast<double>(bytes) / 1e9;
-  std::snprintf(text, sizeof text, giga >= 1 ? "%.1f GB" : "%.3g GB", giga);
+  const auto n = static_cast<double>(bytes);
+  const auto [unit, name] = n >= 999.5e6   ? std::pair{1e9, "GB"}
+                            : n >= 999.5e3 ? std::pair{1e6, "MB"}
+                            : n >= 999.5   ? std::pair{1e3, "kB"}
+                                           : std::pair{1.0, "B"};
+  std::snprintf(text, sizeof text, unit < 1e9 ? "%.3g %s" : "%.1f %s", n / unit, name);
   return text;
 }
 
@@ -34,6 +40,37 @@ std::string billions(std::int64_t n) {
   char text[64];
   std::snprintf(text, sizeof text, "%.2f billion", static_cast<double>(n) / 1e9);
   return text;
+}
+
+/// How quantised weights meet their factors: " (fp8, multiplied as FP8)". What else their pipe counts as
+/// where the device has no rate for it is told below the table.
+std::string quantisation_of(const model& m, const ceilings& device) {
+  if (m.quantisation.empty()) {
+    return {};
+  }
+  const math_pipe pipe = pipe_of(m.factors, m.factors);
+  return " (" + m.quantisation +
+         (device.peak(pipe) > 0
+              ? std::string{", multiplied as "} + dtype_names[static_cast<std::size_t>(m.factors)]
+              : std::string{", for "} + pipe_names[static_cast<std::size_t>(pipe)] + ", which " +
+                    device.name + " has no rate for") +
+         ')';
+}
+
+/// Where the table of GPUs says that a device's memory is smaller. Of another's, described by a file, it is
+/// not known.
+std::string told_if_too_large(std::int64_t bytes, const std::string& name) {
+  constexpr double gibi = 1024.0 * 1024 * 1024;
+  for (const device::gpu_list& all : {device::datacentre_gpus(), device::other_gpus()}) {
+    for (const device::gpu& g : all) {
+      if (g.name == name && g.memory.gib > 0 && static_cast<double>(bytes) > g.memory.gib * gibi) {
+        char text[64];
+        std::snprintf(text, sizeof text, "%.3g GiB", g.memory.gib);
+        return "; " + amount(bytes) + " do not fit the " + text + " of " + name;
+      }
+    }
+  }
+  return {};
 }
 
 /// The option that makes most of a pass.
@@ -88,15 +125,13 @@ int run(const predict_arguments& asked) {
     write(how.output, to_json(r) + '\n');
     return success;
   }
+  const std::int64_t cache = sizes::product(asked.sequences, kv_bytes(m, one.context));
   const std::string text =
       m.name + (m.ranks > 1 ? ", one of " + std::to_string(m.ranks) + " ranks: " : ": ") +
       billions(count_parameters(m).total) + " parameters, weights " + amount(weight_bytes(m)) +
-      (m.quantisation.empty() ? ""
-                              : " (" + m.quantisation + ", multiplied as " +
-                                    dtype_names[static_cast<std::size_t>(m.factors)] + ")") +
-      ", KV cache " + amount(sizes::product(asked.sequences, kv_bytes(m, one.context))) + " for " +
-      std::to_string(asked.sequences) + (asked.sequences == 1 ? " sequence of " : " sequences of ") +
-      std::to_string(one.context) + " tokens\n\n";
+      quantisation_of(m, device) + ", KV cache " + amount(cache) + " for " + std::to_string(asked.sequences) +
+      (asked.sequences == 1 ? " sequence of " : " sequences of ") + std::to_string(one.context) + " tokens" +
+      told_if_too_large(sizes::sum(weight_bytes(m), cache), device.name) + "\n\n";
   write(how.output, text + to_table(r, table_of(how, STDOUT_FILENO)));
   return success;
 }

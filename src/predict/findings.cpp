@@ -56,6 +56,7 @@ class finder {
   explicit finder(const report& r)
       : r_{r},
         predicted_{comes_from(r, "prediction")},
+        on_a_gpu_{!predicted_ && !r.quality.live_cpu},
         told_by_label_(r.layers.size(), false),
         profiled_(r.layers.size(), none) {
     find_profiled();
@@ -98,6 +99,7 @@ class finder {
 
   const report& r_;
   bool predicted_;
+  bool on_a_gpu_;                        // what ran can be profiled by ncu
   std::vector<bool> told_by_label_;      // by layer: all of its label are told as one
   std::vector<std::uint32_t> profiled_;  // by layer: of it and those below the one with most time of its own
   std::vector<finding> found_;
@@ -121,9 +123,9 @@ void finder::find_profiled() {
 std::string finder::command_of(const row& around, std::string_view kernel) const {
   const measures& m = around.inclusive;
   const bool marked = m.launches > 0 && m.graph_launches == 0 && comes_from(r_, "markers");
-  return predicted_
-             ? std::string{}
-             : predict::profile_command(kernel, marked ? std::string_view{around.label} : std::string_view{});
+  return on_a_gpu_
+             ? predict::profile_command(kernel, marked ? std::string_view{around.label} : std::string_view{})
+             : std::string{};
 }
 
 std::string finder::command_of(std::uint32_t layer) const {
@@ -209,7 +211,8 @@ void finder::slowest_labels() {
           {finding::kind::slowest, p, longest, whole > 0 ? all / whole : 0, 0,
            label->label + (label->phase.empty() ? "" : " in " + label->phase) + " takes " +
                duration(label->exclusive.gpu_time) + " itself in " + std::to_string(of.size()) +
-               " layers together, " + percent(all, whole) + " % of its phase's GPU time",
+               (predict::is_layer(r_, r_.layers[longest]) ? " layers" : " places of graphs") + " together, " +
+               percent(all, whole) + " % of its phase's GPU time",
            label->main_kernel.empty() ? command_of(longest) : command_of(*label, label->main_kernel)});
     }
   }
@@ -263,7 +266,7 @@ void finder::slowest_kernels() {
       found_.push_back({finding::kind::slowest, p, none, whole > 0 ? time / whole : 0, 0,
                         "kernel " + k->path + " in " + k->phase + " takes " + duration(time) + ", " +
                             percent(time, whole) + " % of its phase's GPU time",
-                        predicted_ ? std::string{} : predict::profile_command(k->path, {})});
+                        on_a_gpu_ ? predict::profile_command(k->path, {}) : std::string{}});
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 namespace varve {
@@ -17,7 +18,26 @@ namespace {
 
 constexpr std::size_t fewest_peers = 5;
 
-/// A path without its innermost index, and that index.
+/// "graph 1 (339 nodes)": below it stand the kernels of a replayed graph of which no layer is known.
+bool is_graph(std::string_view label) noexcept {
+  const auto ends_with = [&](std::string_view end) {
+    return label.size() > end.size() && label.substr(label.size() - end.size()) == end;
+  };
+  return label.substr(0, 6) == "graph " && (ends_with(" nodes)") || ends_with(" node)"));
+}
+
+/// Whether a row's index is its place among the kernels of a graph or of a block of it: kernels of one name
+/// at other places work on other tensors.
+bool is_node(const report& r, const row& layer) noexcept {
+  if (layer.kind != range_kind::op || layer.index == no_index || !(layer.parent < r.layers.size())) {
+    return false;
+  }
+  const row& around = r.layers[layer.parent];
+  return is_graph(around.label) || (around.label == "inferred layer" && around.parent < r.layers.size() &&
+                                    is_graph(r.layers[around.parent].label));
+}
+
+/// A path without its innermost index, and that index. A node's place in a graph is none.
 struct place {
   std::uint32_t pattern = none;  ///< number of the path without it
   std::int32_t index = no_index;
@@ -29,20 +49,22 @@ class places {
   explicit places(const report& r) {
     of_row_.reserve(r.layers.size());
     for (const row& layer : r.layers) {
-      of_row_.push_back(find(layer, layer.parent < of_row_.size() ? &of_row_[layer.parent] : nullptr,
+      of_row_.push_back(find(layer, is_node(r, layer),
+                             layer.parent < of_row_.size() ? &of_row_[layer.parent] : nullptr,
                              layer.parent < whole_.size() ? whole_[layer.parent] : none));
     }
   }
   [[nodiscard]] const place& operator[](std::size_t row) const noexcept { return of_row_[row]; }
 
  private:
-  place find(const row& layer, const place* parent, std::uint32_t above) {
+  place find(const row& layer, bool node, const place* parent, std::uint32_t above) {
     whole_.push_back(number(paths_, {above, layer.index, layer.label}));
-    if (layer.index != no_index) {
+    if (layer.index != no_index && !node) {
       return {number(patterns_, {above, no_index, layer.label}), layer.index};
     }
     place p = parent != nullptr ? *parent : place{};
-    p.pattern = number(patterns_, {p.pattern, 0, layer.label});
+    p.pattern = number(patterns_,
+                       {p.pattern, 0, node ? layer.label + ' ' + std::to_string(layer.index) : layer.label});
     return p;
   }
 
@@ -58,6 +80,8 @@ class places {
 };
 
 }  // namespace
+
+bool is_layer(const report& r, const row& one) noexcept { return !is_node(r, one); }
 
 bool is_of_interest(const phase_row& phase) noexcept {
   return phase.phase != VARVE_LOAD && phase.phase != VARVE_CAPTURE && phase.phase != VARVE_WARM_UP;

@@ -15,7 +15,8 @@ inline namespace v0 {
 namespace predict {
 
 /// Rows of report::layers of one phase whose paths differ in their innermost index alone, with as many calls
-/// and kernels and the same declared work. By that index.
+/// and kernels and the same declared work. By that index. Kernels of a replayed graph whose place in it is
+/// all that is known are nobody's peers; in layers that were inferred, those at the same place are.
 struct peers {
   std::vector<std::uint32_t> rows;
   std::vector<std::int32_t> index;
@@ -26,6 +27,9 @@ struct peers {
 
 /// Groups of at least five that ran on the device.
 [[nodiscard]] std::vector<peers> find_peers(const report& r);
+
+/// Whether a row is more than a kernel's place in a replayed graph.
+[[nodiscard]] bool is_layer(const report& r, const row& one) noexcept;
 
 /// Whether a phase is of the work that an engine is for; loading, capturing and warming up are not.
 [[nodiscard]] bool is_of_interest(const phase_row& phase) noexcept;

@@ -4,11 +4,16 @@
 // What would change if. docs/metrics.md states the model of each prediction.
 #include "predict/peers.hpp"
 
+#include "analyze/verdict.hpp"
 #include "formats/table/units.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace varve {
@@ -22,9 +27,11 @@ using table::percent;
 
 constexpr double worth_it = 0.05;        ///< of the time now
 constexpr double at_the_roof = 0.6;      ///< from here on a row's time goes with its roof
+constexpr double half_a_wave = 0.5;      ///< up to here twice the blocks of a kernel still run at once
 constexpr double enough_known = 0.95;    ///< of the GPU time, to be of known work
 constexpr double fewest_launches = 10;   ///< a pass, for a graph to be worth a thought
 constexpr double light = 10;             ///< FLOPs a byte, below which an operator is for moving data
+constexpr double fewest_bits = 6;        ///< of a weight, for a quarter of them to hold anything
 constexpr std::int64_t few_kernels = 4;  ///< a call, of what a neighbour can do on the way
 
 /// Roof times under a change of the work.
@@ -45,7 +52,7 @@ constexpr scenario scenarios[] = {
 struct phase_parts {
   double known = 0;    ///< GPU time of rows of known work
   double unknown = 0;  ///< and of others
-  std::vector<const measures*> rows;
+  std::vector<const row*> rows;
 };
 
 class predictor {
@@ -53,7 +60,7 @@ class predictor {
   explicit predictor(const report& r) : r_{r}, phases_{predict::phases_of(r)}, parts_(r.phases.size()) {
     for (std::size_t i = 0; i < r.layers.size(); ++i) {
       if (phases_[i] != none) {
-        add(parts_[phases_[i]], r.layers[i].exclusive);
+        add(parts_[phases_[i]], r.layers[i]);
       }
     }
   }
@@ -75,14 +82,15 @@ class predictor {
   }
 
  private:
-  static void add(phase_parts& to, const measures& m) {
+  static void add(phase_parts& to, const row& layer) {
+    const measures& m = layer.exclusive;
     if (m.gpu_time <= 0) {
       return;
     }
     const bool known = m.roof.total > 0 && m.roof.unrated_flops == 0 && m.unknown_work_time == 0;
     (known ? to.known : to.unknown) += static_cast<double>(m.gpu_time);
     if (known) {
-      to.rows.push_back(&m);
+      to.rows.push_back(&layer);
     }
   }
 
@@ -97,7 +105,17 @@ class predictor {
   }
 
   void graphs();
+  /// Whether a phase's declared work is more than its device could have done.
+  [[nodiscard]] bool beats_roof() const {
+    const auto device = std::find_if(r_.devices.begin(), r_.devices.end(),
+                                     [&](const device_row& d) { return d.device.id == phase().device; });
+    return analysis::beats_roof(
+        phase().verdict, device != r_.devices.end() && device->ceilings ? *device->ceilings : ceilings{});
+  }
+
+  [[nodiscard]] double bits_of_weights() const;
   void roofs(const scenario& s);
+  [[nodiscard]] bool leaves_room(const row& layer) const;
   void fusions();
   void without_layers();
   void tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
@@ -145,6 +163,34 @@ void predictor::graphs() {
        "only what it starved while the host launched goes");
 }
 
+/// Of rows in which products with the cache count for little: a pass reads each weight once and does two
+/// FLOPs with it for each token. More than they have where some tokens leave weights out, as experts. 0:
+/// unknown.
+double predictor::bits_of_weights() const {
+  double bytes = 0;
+  double flops = 0;
+  for (const row* const layer : parts_[phase_].rows) {
+    const work& w = layer->exclusive.declared;
+    if (w.flops > 0 && static_cast<double>(w.kv_bytes) <= 0.05 * static_cast<double>(w.weight_bytes)) {
+      bytes += static_cast<double>(w.weight_bytes);
+      flops += static_cast<double>(w.flops);
+    }
+  }
+  return flops > 0 ? 8 * bytes * 2 * (static_cast<double>(phase().tokens()) / passes()) / flops : 0;
+}
+
+/// Whether the kernel that a row spends most of its time in would run twice its blocks at once.
+bool predictor::leaves_room(const row& layer) const {
+  const auto same = [&](const row& kernel) {
+    return std::tie(kernel.path, kernel.phase, kernel.model, kernel.device, kernel.batch) ==
+           std::tie(layer.main_kernel, layer.phase, layer.model, layer.device, layer.batch);
+  };
+  const auto kernel =
+      layer.main_kernel.empty() ? r_.kernels.end() : std::find_if(r_.kernels.begin(), r_.kernels.end(), same);
+  return kernel != r_.kernels.end() && kernel->occupied && kernel->occupied->waves > 0 &&
+         kernel->occupied->waves <= half_a_wave;
+}
+
 void predictor::roofs(const scenario& s) {
   const phase_parts& parts = parts_[phase_];
   const measures& total = phase().total;
@@ -153,7 +199,11 @@ void predictor::roofs(const scenario& s) {
   if (s.what == change::half_kv_bytes && total.declared.kv_bytes == 0) {
     return;
   }
-  if (parts.known < enough_known * gpu_time) {
+  if (const double bits = bits_of_weights();
+      s.what == change::quarter_weight_bytes && bits > 0 && bits < fewest_bits) {
+    return;
+  }
+  if (parts.known < enough_known * gpu_time || beats_roof()) {
     // Where the host decides, even what is not known can be bounded.
     if (device_share() < 0.5 && s.what == change::quarter_weight_bytes) {
       const double most = a_pass(phase().partition.busy()) * 3 / 4;
@@ -165,20 +215,24 @@ void predictor::roofs(const scenario& s) {
   }
   double proportional = 0;
   double likely = 0;
-  for (const measures* const m : parts.rows) {
-    const auto time = static_cast<double>(m->gpu_time) / passes();
-    const double roof = m->roof.total / passes();
-    const double then = m->roof.*s.roof / passes();
+  for (const row* const layer : parts.rows) {
+    const measures& m = layer->exclusive;
+    const auto time = static_cast<double>(m.gpu_time) / passes();
+    const double roof = m.roof.total / passes();
+    const double then = m.roof.*s.roof / passes();
     const double relative = time * (then / roof - 1);
     proportional += relative;
-    likely += roof >= at_the_roof * time ? relative : then - roof;
+    // A filled device is no faster with more to do; what is saved needn't have been what took long.
+    const bool goes_with_it =
+        roof >= at_the_roof * time || (s.what == change::double_batch && !leaves_room(*layer));
+    likely += goes_with_it ? relative : then - roof;
   }
   const double expected = wall() + device_share() * likely;
   if (s.what == change::double_batch) {
     tell(s.what, none, now, wall(), expected, now, s.name,
-         "for the tokens of two passes; rows at 60 % of their roof or more take longer as the roof does, "
-         "others "
-         "by what is added to it; at best the host and the device hide all of it");
+         "for the tokens of two passes; rows take longer as their roof does, those under 60 % of it whose "
+         "kernels fill at most half of the device by what is added to it; at best the host and the device "
+         "hide all of it");
   } else {
     tell(s.what, none, now, wall() + proportional, expected, now, s.name,
          "rows at 60 % of their roof or more go with it, others lose what the roof loses, as far as the "
@@ -188,22 +242,35 @@ void predictor::roofs(const scenario& s) {
   }
 }
 
-/// All that ran is known, and is kernels that a neighbour's could take in.
-bool could_fuse(const measures& m) noexcept {
+/// All that ran is known, and is kernels that a neighbour's could take in: few, or those of a normalisation,
+/// whose steps one kernel can do.
+bool could_fuse(const measures& m, std::string_view label) noexcept {
   const work& w = m.declared;
   const auto bytes = static_cast<double>(w.bytes());
   return m.gpu_time > 0 && w.activation_bytes > 0 && static_cast<double>(w.flops) <= light * bytes &&
          static_cast<double>(w.activation_bytes) >= 0.9 * bytes &&
          static_cast<double>(m.unknown_work_time) <= (1 - enough_known) * static_cast<double>(m.gpu_time) &&
-         m.copies == 0 && m.sets == 0 && m.collective_bytes == 0 && m.kernels <= few_kernels * m.calls;
+         m.copies == 0 && m.sets == 0 && m.collective_bytes == 0 &&
+         (m.kernels <= few_kernels * m.calls || kernel_category(label) == "normalisation");
 }
 
 // An operator that moves more than it computes costs nothing more when a neighbour does it on the way.
 void predictor::fusions() {
+  const auto key = [](const row& one) {
+    return std::tuple<std::string_view, std::string_view, std::string_view, std::uint32_t>{
+        one.label, one.phase, one.model, one.device};
+  };
+  std::set<decltype(key(r_.layers[0]))> containers;  // what they do themselves has no neighbours of its own
+  for (const row& layer : r_.layers) {
+    if (layer.parent < r_.layers.size() && layer.inclusive.gpu_time > 0) {
+      containers.insert(key(r_.layers[layer.parent]));
+    }
+  }
   for (const row& label : r_.labels) {
     const measures& m = label.exclusive;
     phase_ = predict::phase_of(r_, label);
-    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) || !could_fuse(m) ||
+    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) ||
+        !could_fuse(m, label.label) || containers.count(key(label)) > 0 ||
         label.verdict.by == bound::communication) {
       continue;
     }

@@ -205,6 +205,34 @@ TEST(verdict, allows_for_a_clock_above_that_of_the_peak) {
                                       "1.8 GHz that the peak is for?"));
 }
 
+// Compute-bound 7,000 ns (FLOPs; its bytes take 1,000) and memory-bound 5,000 ns (bytes; its FLOPs take 10):
+// the roof is 12,000 of 10,000 ns, compute 7,010, memory 6,000. No single side is beaten.
+TEST(verdict, of_a_beaten_roof_of_both_kinds_names_both) {
+  facts f = done({linear(7'000'000'000, 2'000'000), linear(10'000'000, 10'000'000)}, 10'000);
+  f.calls = 0;  // how much of it a cache could hold is not known
+  const varve::verdict v = judge(f);
+  EXPECT_EQ(v.by, bound::unknown);
+  EXPECT_EQ(v.why,
+            "withheld: beats the roof by 20 %, by operators of both kinds: 0.701 of 1 PFLOP/s BF16 tensor "
+            "(70 %), 1.2 of 2 TB/s (60 %); is it more work than was done, or another GPU?");
+}
+
+// 12.5e9 FLOPs take 12,500 ns, 125 % of 10,000; 12.6e9 126 %, which no clock explains.
+TEST(verdict, of_a_roof_that_no_clock_explains_asks_for_the_precision) {
+  varve::ceilings clocked = gpu;
+  clocked.clock = 1.8e9;
+  const auto why = [&](std::int64_t flops) {
+    facts f = done({linear(flops, 1000)}, 10'000);
+    f.device = &clocked;
+    return judge(f).why;
+  };
+  EXPECT_THAT(why(12'500'000'000), HasSubstr("did its clock pass the 1.8 GHz that the peak is for?"));
+  EXPECT_THAT(
+      why(12'600'000'000),
+      testing::EndsWith("beats the roof by 26 %: 1.26 of 1 PFLOP/s BF16 tensor (126 %); is it more work "
+                        "than was done, another GPU, or another precision than BF16 tensor?"));
+}
+
 // 20,000,000 bytes take 10,000 ns by the memory, 4,000 by a cache of 5 TB/s that holds them.
 TEST(verdict, is_by_the_cache_where_bytes_come_from_there) {
   facts f = done({linear(1, 20'000'000)}, 5'000);  // 200 % of the memory's roof, 80 % of the cache's
@@ -273,6 +301,23 @@ TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
   wall.starved = {};
   wall.starved.other = 58'000'000;  // exactly half
   EXPECT_NE(judge(f).by, bound::starved);
+}
+
+// 200,000,000 bytes take 100,000 ns, 1000 % of the 10,000 that the device worked.
+TEST(verdict, of_a_phase_that_starves_names_a_roof_that_is_beaten) {
+  facts f = done({linear(1, 200'000'000)}, 10'000);
+  varve::wall_partition wall;
+  wall.compute = 10'000;
+  wall.starved.synchronising = 90'000;
+  f.wall = &wall;
+  const varve::verdict v = judge(f);
+  EXPECT_EQ(v.by, bound::starved);
+  EXPECT_EQ(v.why,
+            "starved (synchronising): nothing was submitted to the GPU for 90 µs of 100 µs (90 %), overhead "
+            "ratio 10; its work would take 1000 % of its GPU time at the roof, so it is more than was done, "
+            "or the GPU is another");
+  f.gpu_time = 100'000;  // exactly at the roof
+  EXPECT_THAT(judge(f).why, testing::EndsWith("overhead ratio 10"));
 }
 
 TEST(verdict, of_what_starves_names_what_the_host_did_for_most_of_it) {

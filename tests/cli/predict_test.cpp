@@ -35,7 +35,7 @@ TEST_F(predict, prints_the_table_of_a_pass_that_nothing_ran) {
   // A layer has 512 · 512 · 2 of q and o, 512 · 256 · 2 of k and v, 3 · 512 · 1024 of its block and 2 · 512
   // of norms: 2,360,320. Two of them, 2 · 512,000 of tables and 512: 5,745,152. Two bytes each. A token has 2
   // · 2 layers · 256 · 2 = 2048 bytes of keys and values: 2,097,152 for 1024.
-  EXPECT_THAT(o.out, AllOf(HasSubstr("0.01 billion parameters, weights 0.0115 GB, KV cache 0.0021 GB for 1 "
+  EXPECT_THAT(o.out, AllOf(HasSubstr("0.01 billion parameters, weights 11.5 MB, KV cache 2.1 MB for 1 "
                                      "sequence of 1024 tokens\n"),
                            HasSubstr("decode · 1 pass"), HasSubstr("each operator at its roof"),
                            HasSubstr("layer 1"), HasSubstr("memory")));
@@ -48,8 +48,23 @@ TEST_F(predict, takes_contexts_of_a_hundred_million_keys) {
   };
   EXPECT_THAT(of("10000000").out, HasSubstr("KV cache 20.5 GB for 1 sequence of 10000000 tokens"));
   EXPECT_THAT(of("100000000").out, HasSubstr("KV cache 204.8 GB for 1 sequence of 100000000 tokens"));
+  EXPECT_THAT(of("1").out, HasSubstr("KV cache 2.05 kB for 1 sequence of 1 tokens"));
+  EXPECT_THAT(of("488281").out, HasSubstr("KV cache 1.0 GB"));  // 999,999,488 bytes
   EXPECT_EQ(of("100000001").code, 2);
   EXPECT_THAT(of("0").err, HasSubstr("no number from 1 to 100000000"));
+}
+
+// 11,490,304 bytes of weights and 2048 for each of 70,000,000 tokens: 143.4 GB of 141 GiB, which are 151.4
+// GB. For 80,000,000 tokens it is 163.9 GB.
+TEST_F(predict, says_that_a_model_does_not_fit) {
+  const auto of = [&](const std::string& device, const char* context) {
+    return run({"predict", "--model", model, "--device", device, "--context", context}).out;
+  };
+  EXPECT_THAT(of("h200", "70000000"), AllOf(HasSubstr("143.4 GB"), Not(HasSubstr("fit"))));
+  EXPECT_THAT(of("h200", "80000000"), HasSubstr("; 163.9 GB do not fit the 141 GiB of H200"));
+  const std::string own =
+      files.write("own.json", R"({"name": "abacus", "flops": {"fp16_tensor": 1e12}, "bandwidth": 1e12})");
+  EXPECT_THAT(of(own, "80000000"), AllOf(HasSubstr("163.8 GB"), Not(HasSubstr("fit"))));
 }
 
 TEST_F(predict, names_what_runs_and_calls_nothing_recorded) {
@@ -73,8 +88,8 @@ TEST_F(predict, tells_of_one_of_several_ranks) {
   // A layer has 512 · 512 · 2 ÷ 4 of q and o, 512 · 64 · 2 of k and v, 3 · 512 · 1024 ÷ 4 of its block and
   // 2 · 512 of norms: 590,848. Two of them, 2 · 512 · 250 of tables and 512: 1,438,208. Two bytes each. One
   // of 4 key-value heads: a quarter of 2,097,152.
-  EXPECT_THAT(o.out, AllOf(HasSubstr("llama, one of 4 ranks: 0.00 billion parameters, weights 0.00288 GB, KV "
-                                     "cache 0.000524 GB"),
+  EXPECT_THAT(o.out, AllOf(HasSubstr("llama, one of 4 ranks: 0.00 billion parameters, weights 2.88 MB, KV "
+                                     "cache 524 kB"),
                            HasSubstr("llama, one of 4 ranks, on H200")));
   const outcome wrong = run({"predict", "--model", model, "--device", "h200", "--tensor-parallel", "3"});
   EXPECT_EQ(wrong.code, 2);
@@ -94,16 +109,20 @@ TEST_F(predict, says_which_pipe_stands_in_for_another_or_refuses) {
 }
 
 TEST_F(predict, says_how_quantised_weights_are_multiplied) {
-  const auto with = [&](const std::string& how) {
+  const auto with = [&](const std::string& how, const char* device = "h200") {
     std::string quantised = config;
     quantised.insert(quantised.rfind('}'), R"(, "quantization_config": {)" + how + "}");
-    return run({"predict", "--model", files.write("quantised.json", quantised), "--device", "h200"}).out;
+    return run({"predict", "--model", files.write("quantised.json", quantised), "--device", device}).out;
   };
   const std::string four = with(R"("quant_method": "gptq", "bits": 4)");
   EXPECT_THAT(four, AllOf(HasSubstr("(gptq, multiplied as FP16)"),
                           HasSubstr("weights in INT4 are widened and count on FP16 tensor")));
   EXPECT_THAT(with(R"("quant_method": "fp8")"),
               AllOf(HasSubstr("(fp8, multiplied as FP8)"), Not(HasSubstr("widened"))));
+  // An A100 multiplies no FP8.
+  EXPECT_THAT(with(R"("quant_method": "fp8")", "a100-sxm4-80gb"),
+              AllOf(HasSubstr("(fp8, for FP8 tensor, which A100 SXM4 80GB has no rate for)"),
+                    Not(HasSubstr("multiplied as")), HasSubstr("FP8 tensor counts as FP16 tensor")));
 }
 
 // 10^6 sequences of 10^6 tokens: of each layer 8 heads · 4 · 64 FLOPs for 10^6 · 5 · 10^11 pairs are 10^21.

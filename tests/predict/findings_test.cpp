@@ -157,6 +157,25 @@ TEST(findings, of_a_prediction_are_the_slowest_alone_and_nothing_profiles_them) 
   EXPECT_TRUE(of_kind(rising, finding::kind::drift).empty());
 }
 
+// ncu profiles GPUs.
+TEST(findings, of_a_run_on_the_cpu_come_without_a_command) {
+  varve::report r = decode(1, 1000, 0);
+  add_layer(r, "layer", 0, 1, 500).main_kernel = "gemm";
+  varve::row& k = r.kernels.emplace_back();
+  k.path = "gemm";
+  k.phase = "decode";
+  k.inclusive.gpu_time = 500;
+  k.inclusive.kernels = 1;
+  for (const bool cpu : {false, true}) {
+    r.quality.live_cpu = cpu;
+    const auto found = of_kind(r, finding::kind::slowest);
+    ASSERT_EQ(found.size(), 2U);
+    for (const finding& f : found) {
+      EXPECT_EQ(f.next_step.empty(), cpu) << f.text;
+    }
+  }
+}
+
 TEST(findings, slowest_kernels_are_told_by_phase_with_what_profiles_them) {
   varve::report r = decode(1, 1000, 0);
   r.phases.emplace_back().phase = "prefill";
@@ -251,6 +270,55 @@ TEST(findings, layers_of_other_work_calls_or_kernels_are_no_peers) {
   r = layers_of({1000, 1000, 1000, 1000, 1000, 3000});
   r.layers[5].inclusive.declared.flops = 1;
   EXPECT_TRUE(of_kind(r, finding::kind::stands_out).empty());
+}
+
+/// A kernel of a replayed graph, by its place there.
+void add_node(varve::report& r, const char* name, std::int32_t place, varve::time_ns time,
+              std::uint32_t around) {
+  add_layer(r, name, place, 1, time, around).kind = varve::range_kind::op;
+}
+
+TEST(findings, kernels_at_other_places_of_a_graph_are_no_peers) {
+  // The sixth gemm works on a larger tensor.
+  const auto of_graph = [](const char* around) {
+    varve::report r = decode(1, 1, 0);
+    add_layer(r, around, no_index, 1, 8000).kind = varve::range_kind::op;
+    for (int i = 0; i < 6; ++i) {
+      add_node(r, "gemm", 3 * i, i == 5 ? 3000 : 1000, 0);
+    }
+    return of_kind(r, finding::kind::stands_out).size();
+  };
+  EXPECT_EQ(of_graph("graph 1 (16 nodes)"), 0U);
+  EXPECT_EQ(of_graph("graph 12 (1 node)"), 0U);
+  EXPECT_EQ(of_graph("graph of calls"), 1U);  // an engine's own name
+}
+
+TEST(findings, kernels_at_one_place_of_inferred_layers_are_peers) {
+  // Two gemms in each of six layers: one takes 1000 ns and 3000 in layer 4, the other 9000.
+  varve::report r = decode(1, 1, 0);
+  add_layer(r, "graph 1 (12 nodes)", no_index, 1, 62'000).kind = varve::range_kind::op;
+  for (int i = 0; i < 6; ++i) {
+    const auto layer = static_cast<std::uint32_t>(r.layers.size());
+    add_layer(r, "inferred layer", i, 1, i == 4 ? 12'000 : 10'000, 0);
+    add_node(r, "gemm", 0, i == 4 ? 3000 : 1000, layer);
+    add_node(r, "gemm", 1, 9000, layer);
+  }
+  const auto found = of_kind(r, finding::kind::stands_out);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(r.layers[found[0].layer].path, "graph 1 (12 nodes) / inferred layer 4 / gemm 0");
+}
+
+TEST(findings, places_of_a_graph_are_not_called_layers) {
+  varve::report r = decode(1, 8000, 0);
+  add_layer(r, "graph 1 (8 nodes)", no_index, 1, 8000).exclusive.gpu_time = 0;
+  for (int i = 0; i < 8; ++i) {
+    add_node(r, "gemm", i, 1000, 0);
+  }
+  varve::row& all = r.labels.emplace_back(r.layers[1]);
+  all.exclusive.gpu_time = 8000;
+  EXPECT_EQ(
+      of_kind(r, finding::kind::slowest).front().text,
+      "gemm in decode takes 8.00 µs itself in 8 places of graphs together, 100.0 % of its phase's GPU time");
 }
 
 TEST(findings, what_is_inside_tells_for_the_layer_around_it) {

@@ -129,13 +129,96 @@ TEST(predictions, rows_at_their_roof_go_with_it_and_others_lose_what_it_loses) {
   EXPECT_FALSE(kv->helps);
 }
 
+// "mlp" keeps its roof. The roof of "attention" goes from 40 to 60, and so do its 200: 200 × 60 ÷ 40 = 300.
 TEST(predictions, twice_the_batch_is_held_against_two_passes) {
   const auto p = of(memory_bound(), prediction::change::double_batch);
   ASSERT_TRUE(p);
   EXPECT_DOUBLE_EQ(p->now, 2000);
   EXPECT_DOUBLE_EQ(p->at_best, 1000);
-  EXPECT_DOUBLE_EQ(p->expected, 1000 + (60 - 40));
+  EXPECT_DOUBLE_EQ(p->expected, 1000 + (300 - 200));
   EXPECT_DOUBLE_EQ(p->at_worst, 2000);
+}
+
+// A prefill of 593 ms at 45 % of the peak: all of its work is there twice, 2 × 267, and it takes 2 × 593.
+TEST(predictions, twice_the_batch_gains_nothing_where_the_roof_doubles) {
+  varve::report r = decode(1, 593, 0);
+  varve::roof_times& roof = add_layer(r, "layer", no_index, 1, 593).exclusive.roof;
+  roof.total = roof.compute = 267;
+  roof.double_batch = 534;
+  const auto p = of(r, prediction::change::double_batch);
+  ASSERT_TRUE(p);
+  EXPECT_DOUBLE_EQ(p->expected, 2 * 593);
+  EXPECT_FALSE(p->helps);
+}
+
+// The kernel of "attention" has 54 blocks where 108 run at once: twice as many do too, and only 60 − 40 is
+// added. With 55 some would wait.
+TEST(predictions, kernels_that_leave_half_of_the_device_take_twice_the_batch_in) {
+  varve::report r = memory_bound();
+  r.layers[1].main_kernel = "flash";
+  varve::row& kernel = r.kernels.emplace_back();
+  kernel.path = "flash";
+  kernel.phase = "decode";
+  kernel.occupied.emplace().waves = 54.0 / 108;
+  EXPECT_DOUBLE_EQ(of(r, prediction::change::double_batch)->expected, 1000 + 20);
+  r.kernels[0].occupied->waves = 55.0 / 108;
+  EXPECT_DOUBLE_EQ(of(r, prediction::change::double_batch)->expected, 1000 + 100);
+  r.kernels[0].occupied->waves = 0.5;
+  r.kernels[0].phase = "prefill";  // another phase's launches
+  EXPECT_DOUBLE_EQ(of(r, prediction::change::double_batch)->expected, 1000 + 100);
+}
+
+// 1053 of 1000 at the roof of the memory, where 1050 pass as an error of measurement; of compute 1159 pass on
+// a device whose clock reaches 2 GHz and whose peak is for 1.8: 1.05 × 2 ÷ 1.8 = 1.167.
+TEST(predictions, nothing_rests_on_a_roof_that_is_beaten) {
+  varve::report r = memory_bound();
+  varve::verdict& v = r.phases[0].verdict;
+  const auto holds = [&](varve::bound side, double share) {
+    v.side = side;
+    v.roof_share = share;
+    return of(r, prediction::change::half_weight_bytes).has_value() &&
+           of(r, prediction::change::double_batch).has_value();
+  };
+  EXPECT_TRUE(holds(varve::bound::memory, 1.05));
+  EXPECT_FALSE(holds(varve::bound::memory, 1.053));
+  EXPECT_FALSE(holds(varve::bound::compute, 1.159));
+  varve::ceilings& device = r.devices.emplace_back().ceilings.emplace();
+  device.clock = 1.8e9;
+  device.top_clock = 2e9;
+  EXPECT_TRUE(holds(varve::bound::compute, 1.159));
+  EXPECT_FALSE(holds(varve::bound::compute, 1.17));
+  EXPECT_FALSE(holds(varve::bound::memory, 1.053));
+  // That the host decides doesn't rest on it.
+  varve::report starved = launch_bound();
+  starved.phases[0].verdict.roof_share = 14.8;
+  EXPECT_TRUE(of(starved, prediction::change::quarter_weight_bytes));
+}
+
+// Passes of 3 tokens. "mlp" reads 1000 weights of 4 bits, 500 bytes, and does 2 × 1000 × 3 = 6000 FLOPs with
+// them: 8 × 500 × 2 × 3 ÷ 6000 = 4 bits. With 750 bytes it is 6.
+TEST(predictions, a_quarter_of_four_bits_is_not_asked_for) {
+  varve::report r = memory_bound();
+  r.phases[0].decode_tokens = 3;
+  varve::work& mlp = r.layers[0].exclusive.declared;
+  mlp.weight_bytes = 500;
+  mlp.flops = 6000;
+  varve::work& attention = r.layers[1].exclusive.declared;
+  attention.weight_bytes = 100;
+  attention.kv_bytes = 6;  // its FLOPs are the cache's too
+  attention.flops = 1;
+  EXPECT_FALSE(of(r, prediction::change::quarter_weight_bytes));
+  EXPECT_TRUE(of(r, prediction::change::half_weight_bytes));
+  mlp.weight_bytes = 750;
+  EXPECT_TRUE(of(r, prediction::change::quarter_weight_bytes));
+  mlp.weight_bytes = 500;
+  r.phases[0].decode_tokens = 0;  // not known
+  EXPECT_TRUE(of(r, prediction::change::quarter_weight_bytes));
+  // Four such passes.
+  r.phases[0].passes = 4;
+  r.phases[0].decode_tokens = 4 * 3;
+  mlp.weight_bytes = 4 * 500;
+  mlp.flops = 4 * 6000;
+  EXPECT_FALSE(of(r, prediction::change::quarter_weight_bytes));
 }
 
 TEST(predictions, without_a_kv_cache_or_enough_known_work_none_is_made) {
@@ -166,9 +249,9 @@ TEST(predictions, an_operator_that_moves_data_can_be_fused) {
 TEST(predictions, what_is_not_known_or_no_small_kernel_is_not_fused) {
   const auto fused = [](auto change) {
     varve::report r = decode(2, 900, 100);
-    varve::row& norm = r.labels.emplace_back(add_layer(r, "norm", no_index, 4, 200));
-    norm.exclusive.declared = {4000, 100, 0, 4000};
-    change(norm.exclusive);
+    varve::row& add = r.labels.emplace_back(add_layer(r, "add", no_index, 4, 200));
+    add.exclusive.declared = {4000, 100, 0, 4000};
+    change(add.exclusive);
     return of(r, prediction::change::fused).has_value();
   };
   EXPECT_TRUE(fused([](varve::measures& m) { m.unknown_work_time = 10; }));  // a twentieth
@@ -178,6 +261,33 @@ TEST(predictions, what_is_not_known_or_no_small_kernel_is_not_fused) {
   EXPECT_FALSE(fused([](varve::measures& m) { m.collective_bytes = 1; }));
   EXPECT_TRUE(fused([](varve::measures& m) { m.kernels = 16; }));  // four a call
   EXPECT_FALSE(fused([](varve::measures& m) { m.kernels = 17; }));
+}
+
+// 4 calls of 8 kernels each: what a framework without fusion makes of a norm.
+TEST(predictions, a_normalisation_of_many_kernels_is_fused) {
+  varve::report r = decode(2, 900, 100);
+  varve::row& norm = r.labels.emplace_back(add_layer(r, "Qwen2RMSNorm", no_index, 4, 200));
+  norm.exclusive.declared = {4000, 100, 0, 4000};
+  norm.exclusive.kernels = 32;
+  const auto p = of(r, prediction::change::fused);
+  ASSERT_TRUE(p);
+  EXPECT_DOUBLE_EQ(p->expected, 500 - 0.9 * 100);
+  norm.label = "Qwen2RoPE";
+  EXPECT_FALSE(of(r, prediction::change::fused));
+}
+
+TEST(predictions, what_holds_others_is_not_fused) {
+  varve::report r = decode(2, 900, 100);
+  add_layer(r, "DecoderLayer", 0, 4, 600);
+  varve::row& all = r.labels.emplace_back(r.layers[0]);
+  all.exclusive.gpu_time = 200;  // what it adds itself
+  all.exclusive.declared = {4000, 100, 0, 4000};
+  EXPECT_TRUE(of(r, prediction::change::fused));
+  add_layer(r, "mlp", no_index, 4, 400, 0).phase = "prefill";
+  r.layers[0].phase = "prefill";  // other rows of that name, elsewhere
+  EXPECT_TRUE(of(r, prediction::change::fused));
+  r.layers[0].phase = r.layers[1].phase = "decode";
+  EXPECT_FALSE(of(r, prediction::change::fused));
 }
 
 TEST(predictions, a_layer_less_is_its_time_less) {
