@@ -88,14 +88,18 @@ class judgement {
     out_.why = std::move(why);
   }
 
-  /// The side and the shares, wherever they can be told.
+  [[nodiscard]] double known() const noexcept { return f_.time > 0 ? 1 - f_.unknown_work / f_.time : 1; }
+
+  /// The shares, wherever they can be told. Where they are of some operators only, others decide the side.
   void measure() {
     const auto time = static_cast<double>(f_.gpu_time);
     if (f_.device == nullptr || f_.gpu_time <= 0 || !(f_.roof.total > 0) || !pipes_are_known(f_) ||
         lacks_bandwidth(f_)) {
       return;
     }
-    out_.side = f_.roof.compute >= f_.roof.memory ? bound::compute : bound::memory;
+    if (known() >= known_from) {
+      out_.side = f_.roof.compute >= f_.roof.memory ? bound::compute : bound::memory;
+    }
     out_.pipe = f_.pipe;
     out_.roof_share = f_.roof.total / time;
     out_.compute_share = f_.roof.compute / time;
@@ -183,8 +187,8 @@ class judgement {
       withhold("withheld: the ceilings of the GPU are not known; name it, as with --device");
       return true;
     }
-    if (const double known = f_.time > 0 ? 1 - f_.unknown_work / f_.time : 1; known < known_from) {
-      withhold("withheld: work is known for only " + percent_of(std::max(known, 0.0), 1) +
+    if (known() < known_from) {
+      withhold("withheld: work is known for only " + percent_of(std::max(known(), 0.0), 1) +
                " of its GPU time, " + percent_of(known_from, 1) + " are needed");
       return true;
     }

@@ -131,15 +131,18 @@ TEST(verdict, says_nothing_of_work_where_the_trace_tells_none) {
   EXPECT_EQ(judge(f).why, "withheld: its work is not known");
 }
 
-// Work of 501 of 10,000 ns is not known: 94.99 %.
+// Work of 501 of 10,000 ns is not known: 94.99 %. What is known takes 8,000 ns at the least, whatever the rest
+// does; which side that makes the longer one nobody knows.
 TEST(verdict, is_withheld_where_the_work_of_more_than_a_twentieth_is_not_known) {
   facts f = done({linear(1, 16'000'000)}, 10'000);
   f.unknown_work = 500;
   EXPECT_EQ(judge(f).by, bound::memory);
+  EXPECT_EQ(judge(f).side, bound::memory);
   f.unknown_work = 501;
   const varve::verdict v = judge(f);
   EXPECT_EQ(v.by, bound::unknown);
-  EXPECT_EQ(v.side, bound::memory);  // told all the same
+  EXPECT_EQ(v.side, bound::unknown);
+  EXPECT_DOUBLE_EQ(v.roof_share, 0.8);
   EXPECT_THAT(v.why, HasSubstr("work is known for only 95 % of its GPU time"));
 }
 

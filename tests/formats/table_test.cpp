@@ -181,6 +181,17 @@ TEST(table, shows_work_columns_only_where_work_is_declared) {
   EXPECT_THAT(lines[6], testing::EndsWith("    ≥1.00"));
 }
 
+// layer 0: work is known of 1 of 4.5 ms, which takes 0.9 ms at the least: a fifth of them or more. No side is.
+TEST(table, shows_what_binds_where_work_is_partly_known) {
+  varve::report r = small_report();
+  r.layers[1].inclusive.unknown_work_time = 3'500'000;
+  r.layers[1].verdict.by = varve::bound::starved;
+  r.layers[1].verdict.roof_share = 0.2;
+  const auto lines = lines_of(varve::to_table(r, rows_only()));
+  EXPECT_THAT(lines[1], testing::EndsWith("   bound  % roof"));
+  EXPECT_THAT(lines[3], testing::EndsWith("  starved   ≥20.0"));
+}
+
 TEST(table, shows_kernel_time_only_where_it_differs) {
   varve::report r = small_report();
   r.layers[0].inclusive.kernel_time = 0;  // copies alone

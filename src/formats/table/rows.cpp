@@ -73,7 +73,7 @@ std::string bound_of(const verdict& v) {
 bool has_roof(const std::vector<section>& all) {
   return std::any_of(all.begin(), all.end(), [](const section& s) {
     return std::any_of(s.lines.begin(), s.lines.end(),
-                       [](const line& l) { return l.source->verdict.side != bound::unknown; });
+                       [](const line& l) { return l.source->verdict.roof_share > 0; });
   });
 }
 
