@@ -4,6 +4,8 @@
 
 #include "formats/table/units.hpp"
 
+#include <varve/testing/missing.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -69,6 +71,10 @@ std::string missing_calls(const subject& s) {
 
 /// Why a figure that rests on this means nothing here; empty when it does.
 std::string missing(rests_on on, const subject& s) {
+  const bool of_whole = s.one == nullptr && s.phase == nullptr && s.collective == nullptr;
+  if (std::string why = of_whole ? "" : testing_detail::missing_records(*s.whole); !why.empty()) {
+    return why;
+  }
   if (on == rests_on::markers) {
     return {};
   }
@@ -84,6 +90,13 @@ std::string missing(rests_on on, const subject& s) {
     if (absent > noticeable * wall) {
       return "what the GPU did is not recorded for " + table::percent(absent, wall) + " % of the wall of " +
              s.phase->phase;
+    }
+  }
+  if (!s.whole->quality.live_cpu && (s.one != nullptr || s.phase != nullptr)) {
+    std::string why = s.phase != nullptr ? testing_detail::missing_work(s.phase->total) : "";
+    why = why.empty() && s.one != nullptr ? testing_detail::missing_work(s.one->inclusive) : why;
+    if (!why.empty()) {
+      return why;
     }
   }
   if (on == rests_on::work && (s.one != nullptr || s.phase != nullptr)) {

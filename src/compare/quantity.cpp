@@ -31,7 +31,7 @@ constexpr unit_name times[] = {{"s", 9},  {"ms", 6}, {"us", 3},     {"ns", 0},
                                {"µs", 3}, {"μs", 3}, {"min", 9, 60}};  // micro sign, Greek letter
 constexpr unit_name counts[] = {{"", 0}};
 constexpr unit_name shares[] = {{"%", -2}, {"", 0}};
-constexpr unit_name ratios[] = {{"", 0}, {"%", -2}};
+constexpr unit_name ratios[] = {{"", 0}};  // no %: of "1.2 %" nobody means 0.012
 constexpr unit_name sizes_in_bytes[] = {{"TB", 12},
                                         {"GB", 9},
                                         {"MB", 6},
@@ -130,6 +130,18 @@ std::string shortest(double value) {
   return written.ec == std::errc{} ? std::string(digits.data(), written.ptr) : std::string{};
 }
 
+/// A hundred times as much, exactly: the point moves.
+std::string as_percent(std::string digits) {
+  const std::size_t found = digits.find('.');
+  const std::size_t point = found == std::string::npos ? digits.size() : found;
+  digits.erase(point, found == std::string::npos ? 0 : 1);
+  digits.resize(std::max(digits.size(), point + 2), '0');
+  if (digits.size() > point + 2) {
+    digits.insert(point + 2, 1, '.');
+  }
+  return digits;
+}
+
 }  // namespace
 
 double parse_quantity(std::string_view text, figure_unit unit) {
@@ -155,9 +167,7 @@ double parse_quantity(std::string_view text, figure_unit unit) {
   if (*value * found->factor > most) {
     refuse(": it is too large");
   }
-  constexpr double all_percent = 100;
-  if (unit == figure_unit::share && name.empty() && *value > 1 && *value <= all_percent &&
-      std::floor(*value) == *value) {
+  if (unit == figure_unit::share && name.empty() && *value > 1) {
     refuse(": it looks like a percentage, and has no %");
   }
   return *value * found->factor;
@@ -191,11 +201,17 @@ std::string exact_text(double value, figure_unit unit) {
     if (i + 1 < k.chosen && u.exponent > 0 && in_unit < 1) {
       continue;
     }
+    if (unit == figure_unit::share && u.text.empty() && value > 1) {
+      break;  // is taken with its % alone
+    }
     const std::string digits = shortest(in_unit);
     if (digits.size() <= longest / 4 && scaled(digits, u.exponent) == value) {
       return u.text.empty() || u.text == "/s" ? digits + std::string{u.text}
                                               : digits + ' ' + std::string{u.text};
     }
+  }
+  if (unit == figure_unit::share && value > 1) {
+    return as_percent(shortest(value)) + " %";
   }
   const unit_name& own = k.begin[k.chosen - 1];
   return own.text.empty() ? shortest(value) : shortest(value) + ' ' + std::string{own.text};

@@ -140,6 +140,39 @@ TEST(a_budget, of_layers_is_not_measurable_where_little_belongs_to_them) {
   EXPECT_TRUE(check(r, b).ok());
 }
 
+TEST(a_budget, is_not_kept_where_records_are_missing) {
+  const budget_entry gpu = at_most(budget_of::layer, "layer 0", "gpu_time", 1e9);
+  const budget_entry step = at_most(budget_of::phase, "", "step.p50", 1e9);
+  report r = small_report();  // of 1400 activities, of which 1 % are 14
+  r.quality.losses = {{"activity records dropped by CUPTI", "cupti", 14}};
+  EXPECT_EQ(outcome_of(r, gpu).status, budget_status::ok);
+  r.quality.losses[0].count = 15;
+  EXPECT_EQ(outcome_of(r, gpu).status, budget_status::not_measurable);
+  EXPECT_THAT(outcome_of(r, step).message,
+              HasSubstr("step.p50 is not measurable: records are missing, more than "
+                        "1 % of the activities: activity records dropped by CUPTI (15)"));
+  EXPECT_EQ(outcome_of(r, at_most(budget_of::report, "", "losses", 99)).status, budget_status::ok);
+  r.quality.losses = {{"the file ends after event 7, at byte 900", "t.json", 1}};
+  EXPECT_THAT(outcome_of(r, gpu).message, HasSubstr("records are missing: the file ends after event 7"));
+  r.quality.losses = {{"bytes that are not UTF-8: replaced by U+FFFD", "t.json", 5000}};
+  EXPECT_EQ(outcome_of(r, gpu).status, budget_status::ok) << "what was repaired is there";
+}
+
+TEST(a_budget, is_not_kept_where_launches_ran_nothing) {
+  report r = small_report();  // layer 0 launches 700 times, the phase 1400 times
+  r.phases[0].total.kernels = 1400;
+  r.layers[1].inclusive.kernels = 664;
+  r.layers[1].inclusive.copies = 1;
+  const budget_entry e = at_most(budget_of::layer, "layer 0", "gpu_time", 1e9);
+  EXPECT_EQ(outcome_of(r, e).status, budget_status::ok) << "35 of 700 are 5 %";
+  r.layers[1].inclusive.kernels = 663;
+  EXPECT_THAT(outcome_of(r, e).message, HasSubstr("700 launches ran 664 kernels, copies and sets"));
+  EXPECT_EQ(outcome_of(r, at_most(budget_of::layer, "layer 0", "launches", 1e9)).status, budget_status::ok);
+  r.phases[0].total.kernels = 1000;
+  EXPECT_EQ(outcome_of(r, at_most(budget_of::phase, "", "gpu_time", 1e9)).status,
+            budget_status::not_measurable);
+}
+
 TEST(a_budget, is_not_kept_where_a_number_is_none) {
   report r = small_report();
   r.quality.attributed = std::nan("");

@@ -40,8 +40,7 @@ TEST(quantity, is_read_in_the_figures_unit) {
   EXPECT_EQ(parse_quantity("0.95", figure_unit::share), 0.95);
   EXPECT_EQ(parse_quantity("1", figure_unit::share), 1);
   EXPECT_EQ(parse_quantity("105 %", figure_unit::share), 1.05);
-  EXPECT_THROW(static_cast<void>(parse_quantity("60", figure_unit::share)), std::invalid_argument);
-  EXPECT_EQ(parse_quantity("120%", figure_unit::ratio), 1.2);
+  EXPECT_EQ(parse_quantity("1.2", figure_unit::ratio), 1.2);
   EXPECT_EQ(parse_quantity("64 KiB", figure_unit::bytes), 65536);
   EXPECT_EQ(parse_quantity("300 GB/s", figure_unit::byte_rate), 300e9);
   EXPECT_EQ(parse_quantity("40 TFLOP/s", figure_unit::flop_rate), 40e12);
@@ -63,6 +62,17 @@ TEST(quantity, of_a_wrong_unit_is_refused_with_an_example) {
     EXPECT_THAT(refusal(text, figure_unit::time), HasSubstr("is no time")) << text;
   }
   EXPECT_THAT(refusal(std::string(100000, '9'), figure_unit::count), HasSubstr("…\" is no count"));
+}
+
+TEST(quantity, of_percent_is_no_ratio_and_a_share_above_one_says_its_percent) {
+  EXPECT_THAT(refusal("1.2 %", figure_unit::ratio), HasSubstr("\"1.2 %\" is no ratio; give one such as 1.2"));
+  for (const char* const text : {"60", "20.5", "120", "1.001"}) {
+    EXPECT_THAT(refusal(text, figure_unit::share), HasSubstr("looks like a percentage, and has no %"))
+        << text;
+  }
+  // What is written has its % too, however many digits it has.
+  EXPECT_EQ(exact_text(1234.5678901234567, figure_unit::share), "123456.78901234567 %");
+  EXPECT_EQ(parse_quantity("123456.78901234567 %", figure_unit::share), 1234.5678901234567);
 }
 
 TEST(quantity, that_is_a_change_says_its_direction) {
