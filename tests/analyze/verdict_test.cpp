@@ -131,8 +131,8 @@ TEST(verdict, says_nothing_of_work_where_the_trace_tells_none) {
   EXPECT_EQ(judge(f).why, "withheld: its work is not known");
 }
 
-// Work of 501 of 10,000 ns is not known: 94.99 %. What is known takes 8,000 ns at the least, whatever the rest
-// does; which side that makes the longer one nobody knows.
+// Work of 501 of 10,000 ns is not known: 94.99 %. What is known takes 8,000 ns at the least, whatever the
+// rest does; which side that makes the longer one nobody knows.
 TEST(verdict, is_withheld_where_the_work_of_more_than_a_twentieth_is_not_known) {
   facts f = done({linear(1, 16'000'000)}, 10'000);
   f.unknown_work = 500;

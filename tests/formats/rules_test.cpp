@@ -163,9 +163,8 @@ TEST_F(rules, cannot_be_made_to_search_for_ever) {
     varve::read_options options;
     options.rules = {rule(pattern, kind::phase)};
     const varve::trace t = read(options);
-    EXPECT_THAT(losses(t),
-                testing::ElementsAre(testing::Pair(
-                    "names that took a naming rule too long to search: taken as not fitting", 10)))
+    EXPECT_THAT(losses(t), testing::ElementsAre(testing::Pair(
+                               "names that took a naming rule too long to search: taken as not fitting", 10)))
         << pattern;
   }
 }
