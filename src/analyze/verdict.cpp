@@ -177,9 +177,11 @@ class judgement {
       withhold("withheld: the ceilings of the GPU are not known; name it, as with --device");
       return true;
     }
-    if (const double known = f_.time > 0 ? 1 - f_.unknown_work / f_.time : 1; known < known_from) {
+    const double working = f_.time - f_.communication;
+    if (const double known = working > 0 ? 1 - f_.unknown_work / working : 1; known < known_from) {
       withhold("withheld: work is known for only " + percent_of(std::max(known, 0.0), 1) +
-               " of its GPU time, " + percent_of(known_from, 1) + " are needed");
+               " of its GPU time" + (f_.communication > 0 ? " without collectives, " : ", ") +
+               percent_of(known_from, 1) + " are needed");
       return true;
     }
     if (!pipes_are_known(f_)) {
