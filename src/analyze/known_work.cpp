@@ -56,6 +56,7 @@ bool tells_any(const trace& t, const std::vector<bool>& known) {
 }  // namespace
 
 // What operators' shapes tell is the work of these operators, not of all that ran in the range around them.
+// Collectives do none of the work that a roof is of.
 void count_known_work(const trace& t, const structure& s, const std::vector<bool>& known,
                       const activity_table& activities, row_table& rows, report_quality& quality) {
   if (!tells_any(t, known)) {
@@ -81,10 +82,14 @@ void count_known_work(const trace& t, const structure& s, const std::vector<bool
     if ((op < known.size() && known[op]) || (told[activities.slot[pos]] == shapes && products.holds(i))) {
       from = std::min(from, shapes);
     }
-    all += static_cast<double>(length);
+    const bool sends =
+        t.activities.kind[i] == activity_kind::kernel && rows.is_collective(t.activities.name[i]);
+    all += sends ? 0 : static_cast<double>(length);
     if (from == nobody) {
-      add_to(rows.rows[rows.slots[activities.slot[pos]].row].own.unknown_work, length);
-    } else {
+      activity_sums& own = rows.rows[rows.slots[activities.slot[pos]].row].own;
+      add_to(own.unknown_work, length);
+      add_to(own.unknown_communication, sends ? length : 0);
+    } else if (!sends) {
       time[from] += static_cast<double>(length);
     }
   }

@@ -39,9 +39,10 @@ struct activity_sums {
   std::int64_t collective_bytes = 0;
   starved_time starved;
   time_ns device_gap = 0;
-  time_ns unknown_work = 0;   ///< duration of those whose work is not known, where any is
-  time_ns communication = 0;  ///< duration of collectives
-  time_ns copying = 0;        ///< of copies and sets
+  time_ns unknown_work = 0;           ///< duration of those whose work is not known, where any is
+  time_ns communication = 0;          ///< duration of collectives
+  time_ns unknown_communication = 0;  ///< of those in `unknown_work`
+  time_ns copying = 0;                ///< of copies and sets
 
   void add(time_ns begin, time_ns end, time_ns cut, std::uint64_t length) noexcept {
     solo += length;
@@ -200,6 +201,11 @@ class row_table {
       last = {group, find_kernel(known, moves, group)};
     }
     return last.row;
+  }
+  /// Whether an activity's name is that of a collective.
+  bool is_collective(std::uint32_t name) {
+    return category_names[category_of(static_cast<std::uint32_t>(
+               std::min<std::size_t>(name, trace_.strings.size())))] == "collective";
   }
   void count_shape(std::uint32_t kernel, std::uint32_t shape) {
     kernel_row& k = kernels[kernel];

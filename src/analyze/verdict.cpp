@@ -88,7 +88,11 @@ class judgement {
     out_.why = std::move(why);
   }
 
-  [[nodiscard]] double known() const noexcept { return f_.time > 0 ? 1 - f_.unknown_work / f_.time : 1; }
+  /// Of the time that something computed.
+  [[nodiscard]] double known() const noexcept {
+    const double working = f_.time - f_.communication;
+    return working > 0 ? 1 - f_.unknown_work / working : 1;
+  }
 
   /// The shares, wherever they can be told. Where they are of some operators only, others decide the side.
   void measure() {
@@ -189,7 +193,8 @@ class judgement {
     }
     if (known() < known_from) {
       withhold("withheld: work is known for only " + percent_of(std::max(known(), 0.0), 1) +
-               " of its GPU time, " + percent_of(known_from, 1) + " are needed");
+               " of its GPU time" + (f_.communication > 0 ? " without collectives, " : ", ") +
+               percent_of(known_from, 1) + " are needed");
       return true;
     }
     if (!pipes_are_known(f_)) {

@@ -34,7 +34,7 @@ struct facts {
   bool predicted = false;               ///< nothing ran: times are the roof's, with the expected bytes
 
   double time = 0;          ///< sum of the durations of activities
-  double unknown_work = 0;  ///< of those whose work is not known
+  double unknown_work = 0;  ///< of those whose work is not known, but for collectives
   double communication = 0;
   double copying = 0;
   double collective_bytes = 0;

@@ -18,17 +18,20 @@ struct tallies {
   roof_sums roof;
   double time = 0;
   double communication = 0;
+  double unknown_communication = 0;
   double copying = 0;
 
   void add(const activity_sums& a) noexcept {
     time += static_cast<double>(a.time);
     communication += static_cast<double>(a.communication);
+    unknown_communication += static_cast<double>(a.unknown_communication);
     copying += static_cast<double>(a.copying);
   }
   void add(const tallies& other) noexcept {
     roof.add(other.roof);
     time += other.time;
     communication += other.communication;
+    unknown_communication += other.unknown_communication;
     copying += other.copying;
   }
 };
@@ -130,7 +133,7 @@ class verdict_builder {
     f.any_work = any_work_;
     f.predicted = predicted_;
     f.time = sums.time;
-    f.unknown_work = static_cast<double>(m.unknown_work_time);
+    f.unknown_work = static_cast<double>(m.unknown_work_time) - sums.unknown_communication;
     f.communication = sums.communication;
     f.copying = sums.copying;
     f.collective_bytes = static_cast<double>(m.collective_bytes);

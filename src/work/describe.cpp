@@ -7,8 +7,11 @@
 #include <varve/model.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace varve {
@@ -24,6 +27,18 @@ double amount(const work& w) noexcept {
   return static_cast<double>(w.flops) + static_cast<double>(w.bytes());
 }
 
+/// "layer 3", "layers.3", "LlamaDecoderLayer_3": what is before the number, which comes to `index`; else
+/// nothing.
+std::string_view before_index(std::string_view name, std::int32_t& index) noexcept {
+  const std::size_t at = name.find_last_not_of("0123456789");
+  if (at == std::string_view::npos || at == 0 || at + 1 == name.size() ||
+      std::string_view{" -_."}.find(name[at]) == std::string_view::npos) {
+    return {};
+  }
+  const auto [end, fault] = std::from_chars(name.data() + at + 1, name.data() + name.size(), index);
+  return fault == std::errc{} ? name.substr(0, at) : std::string_view{};
+}
+
 class describer {
  public:
   describer(trace& t, const model& m, const describe_options& options)
@@ -35,6 +50,7 @@ class describer {
     t_.path_works.clear();
     const auto of_earlier = [](const loss& l) { return l.where == losses_of; };
     t_.losses.erase(std::remove_if(t_.losses.begin(), t_.losses.end(), of_earlier), t_.losses.end());
+    read_steps();
     list_ranges();
     labels_ = replayed_labels{t_, pass_of_};
     for (std::uint32_t r = 0; r < t_.ranges.size(); ++r) {
@@ -46,6 +62,7 @@ class describer {
   }
 
  private:
+  void read_steps();
   void list_ranges();
   void describe_pass(std::uint32_t pass);
   void build_tree(std::uint32_t pass);
@@ -72,6 +89,11 @@ class describer {
   label_rules rules_;
   pass_batches batches_;
   replayed_labels labels_;
+  struct step {
+    std::uint32_t name = none;
+    std::int32_t index = no_index;
+  };
+  std::vector<step> steps_;             // by label
   std::vector<std::uint32_t> pass_of_;  // by range: the innermost pass around, or none
   std::vector<std::uint32_t> first_;    // by range that is a pass, and one more: in inside_
   std::vector<std::uint32_t> inside_;   // ranges of one pass after the other
@@ -97,6 +119,29 @@ class describer {
   std::uint64_t drafts_ = 0;
   std::uint64_t described_ = 0;
 };
+
+/// Importers keep an annotation's text whole: where it fits no rule, it may with the number at its end as
+/// index, and without the modules before its last.
+void describer::read_steps() {
+  for (std::uint32_t l = 0; l < t_.labels.size(); ++l) {
+    const label_node& label = t_.labels[l];
+    step s{label.name, label.index};
+    std::int32_t index = no_index;
+    std::string name{label.index == no_index && rules_.fitting(t_.strings, label.name).empty()
+                         ? before_index(t_.strings[label.name], index)
+                         : std::string_view{}};
+    for (bool more = !name.empty(); more;) {
+      const std::uint32_t id = t_.strings.intern(name);
+      const std::size_t dot = name.rfind('.');
+      more = rules_.fitting(t_.strings, id).empty() && dot != std::string::npos;
+      if (!rules_.fitting(t_.strings, id).empty()) {
+        s = {id, index};
+      }
+      name.erase(0, more ? dot + 1 : 0);
+    }
+    steps_.push_back(s);
+  }
+}
 
 void describer::list_ranges() {
   const std::size_t n = t_.ranges.size();
@@ -146,8 +191,8 @@ void describer::build_tree(std::uint32_t pass) {
       node_of_range_[r] = parent;  // no step of a path
       continue;
     }
-    const label_node& label = t_.labels[here.label];
-    node_of_range_[r] = tree_.add(parent, label.name, label.index);
+    const step& s = steps_[here.label];
+    node_of_range_[r] = tree_.add(parent, s.name, s.index);
     origins_.push_back({parent, r, here.label, 0, 0, false});
   }
   add_replays(pass);
@@ -175,7 +220,7 @@ void describer::add_replays(std::uint32_t pass) {
     while (!missing.empty()) {
       const std::uint32_t label = labels_.label_of(missing.back());
       const std::uint32_t parent = node;
-      node = tree_.add(parent, t_.labels[label].name, t_.labels[label].index);
+      node = tree_.add(parent, steps_[label].name, steps_[label].index);
       origins_.push_back({parent, none, label, 0, 0, false});
       node_of_path[missing.back()] = node;
       missing.pop_back();

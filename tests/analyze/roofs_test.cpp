@@ -294,6 +294,25 @@ TEST(roofs, take_shapes_that_miss_most_of_a_layer_for_less_than_a_description_of
   EXPECT_THAT(f->text, HasSubstr("of 2 of 2 rows, most in router"));
 }
 
+// A product of 800 ns and the all-reduce of 200 ns behind it, as with tensor parallelism: the work of all
+// that does any is known. 700e6 FLOPs are 700 ns of the 1,000 in which something runs: 70 %.
+TEST(roofs, count_collectives_as_no_work_that_is_unknown) {
+  trace_builder b;
+  const auto pass = b.phase("prefill", 0, 5000);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 100);
+  const auto rest = b.layer(pass, "rest", 0, 200, 300);
+  b.t.works.push_back({mlp, linear(700'000'000, 100), work_source::description});
+  b.launched_kernel(mlp, 0, 10, 100, 900, "gemm");
+  b.launched_kernel(rest, 200, 210, 900, 1100, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
+  b.t.ranges[pass].end = 1100;
+  const auto r = b.analyze(on_gpu);
+  EXPECT_DOUBLE_EQ(r.quality.work_known[static_cast<std::size_t>(work_source::description)], 1);
+  const varve::phase_row& p = phase_of(r, "prefill");
+  EXPECT_EQ(p.total.unknown_work_time, 200);
+  EXPECT_EQ(p.verdict.by, bound::compute) << p.verdict.why;
+  EXPECT_DOUBLE_EQ(p.verdict.compute_share, 0.7);
+}
+
 // The engine tells the whole layer: what the description says of its parts is in that. Where the shapes tell
 // the parts, the description of the whole says the same again.
 TEST(roofs, count_no_work_twice_that_sources_tell_at_several_levels) {

@@ -146,6 +146,16 @@ TEST(verdict, is_withheld_where_the_work_of_more_than_a_twentieth_is_not_known) 
   EXPECT_THAT(v.why, HasSubstr("work is known for only 95 % of its GPU time"));
 }
 
+// Collectives take 1,000 of 11,000 ns: 501 of the other 10,000 are not known.
+TEST(verdict, takes_collectives_for_no_work_that_could_be_known) {
+  facts f = done({linear(1, 16'000'000)}, 11'000);
+  f.communication = 1'000;
+  f.unknown_work = 500;
+  EXPECT_EQ(judge(f).by, bound::memory);
+  f.unknown_work = 501;
+  EXPECT_THAT(judge(f).why, HasSubstr("known for only 95 % of its GPU time without collectives"));
+}
+
 TEST(verdict, is_withheld_where_layers_lack_more_than_a_twentieth) {
   facts f = done({linear(1, 16'000'000)}, 10'000);
   f.attributed = 0.95;

@@ -196,6 +196,26 @@ TEST(describe, an_index_names_the_layer_where_no_layer_is_around) {
   EXPECT_EQ(lost(b.t, "beyond the last"), 1U);
 }
 
+// Annotations of PyTorch are names with the index in them.
+TEST(describe, a_number_at_the_end_of_a_name_is_its_index) {
+  for (const char* const name : {"layer 1", "layer_1", "layers.1", "model.layers.1", "LlamaDecoderLayer_1"}) {
+    trace_builder b;
+    const std::uint32_t pass = decode(b, 10);
+    const std::uint32_t layer = b.layer(pass, name, no_index, 0, 100);
+    describe(b.t, small());
+    EXPECT_EQ(flops_of(b.t, layer), layer_flops) << name;
+    EXPECT_EQ(flops_of(b.t, pass), layer_flops + 512) << name;
+    EXPECT_EQ(lost(b.t, "layers of the model without a label"), 1U) << name;  // layer 0
+  }
+  trace_builder b;
+  const std::uint32_t pass = decode(b, 10);
+  const std::uint32_t other = b.layer(pass, "step 1", no_index, 0, 100);
+  const std::uint32_t beyond = b.layer(pass, "layer 99999999999", no_index, 100, 200);
+  describe(b.t, small());
+  EXPECT_EQ(flops_of(b.t, other), 0);
+  EXPECT_EQ(flops_of(b.t, beyond), 0);
+}
+
 TEST(describe, layers_without_an_index_are_told_by_their_order_where_there_are_as_many) {
   trace_builder b;
   const std::uint32_t pass = decode(b, 10);
