@@ -131,8 +131,8 @@ TEST(verdict, says_nothing_of_work_where_the_trace_tells_none) {
   EXPECT_EQ(judge(f).why, "withheld: its work is not known");
 }
 
-// Work of 501 of 10,000 ns is not known: 94.99 %. What is known takes 8,000 ns at the least, whatever the rest
-// does; which side that makes the longer one nobody knows.
+// Work of 501 of 10,000 ns is not known: 94.99 %. What is known takes 8,000 ns at the least, whatever the
+// rest does; which side that makes the longer one nobody knows.
 TEST(verdict, is_withheld_where_the_work_of_more_than_a_twentieth_is_not_known) {
   facts f = done({linear(1, 16'000'000)}, 10'000);
   f.unknown_work = 500;
@@ -267,6 +267,7 @@ TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
   wall.starved.launching = 1'000'000'000;
   wall.starved.other = 1'292'000'000;
   f.wall = &wall;
+  f.launches = 280;
   const varve::verdict v = judge(f);
   EXPECT_EQ(v.by, bound::starved);
   EXPECT_EQ(v.side, bound::memory);
@@ -287,10 +288,15 @@ TEST(verdict, of_what_starves_names_what_the_host_did_for_most_of_it) {
     wall.starved = starved;
     return judge(f).why.substr(0, judge(f).why.find(':'));
   };
+  f.launches = 10;
   EXPECT_EQ(why({500, 0, 900, 0, 500}), "starved (launch-bound)");  // launching and the code around it
   EXPECT_EQ(why({500, 0, 1100, 0, 500}), "starved (synchronising)");
   EXPECT_EQ(why({0, 0, 0, 1100, 0}), "starved (allocating)");
   EXPECT_EQ(why({0, 1100, 0, 0, 0}), "starved (building graphs)");
+  f.launches = 9.9;  // few: each for itself
+  EXPECT_EQ(why({500, 0, 900, 0, 500}), "starved (synchronising)");
+  EXPECT_EQ(why({500, 0, 100, 0, 700}), "starved (the engine's own code)");
+  EXPECT_EQ(why({700, 0, 100, 0, 500}), "starved (launching)");
 }
 
 // A row's part of the wall: 100 ns busy, 20 idle with work submitted, 121 starved.

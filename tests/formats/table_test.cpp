@@ -181,7 +181,8 @@ TEST(table, shows_work_columns_only_where_work_is_declared) {
   EXPECT_THAT(lines[6], testing::EndsWith("    ≥1.00"));
 }
 
-// layer 0: work is known of 1 of 4.5 ms, which takes 0.9 ms at the least: a fifth of them or more. No side is.
+// layer 0: work is known of 1 of 4.5 ms, which takes 0.9 ms at the least: a fifth of them or more. No side
+// is.
 TEST(table, shows_what_binds_where_work_is_partly_known) {
   varve::report r = small_report();
   r.layers[1].inclusive.unknown_work_time = 3'500'000;
