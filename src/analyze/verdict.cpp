@@ -50,11 +50,18 @@ double bytes_of(const work& w) noexcept {
          static_cast<double>(w.activation_bytes);
 }
 
-/// What the host did for most of it. Its own code prepares the next launch: graphs and larger batches help
-/// against both.
-const char* cause_of(const starved_time& s) noexcept {
-  const std::array parts{s.launching + s.other, s.synchronising, s.allocating, s.graph_building};
-  constexpr std::array names{"launch-bound", "synchronising", "allocating", "building graphs"};
+/// What the host did for most of it. Where it launches much, its own code prepares the next launch: graphs
+/// and larger batches help against both.
+const char* cause_of(const starved_time& s, double launches) noexcept {
+  const bool many = launches >= many_launches;
+  const std::array parts{many ? s.launching + s.other : 0,
+                         s.launching,
+                         s.other,
+                         s.synchronising,
+                         s.allocating,
+                         s.graph_building};
+  constexpr std::array names{"launch-bound",  "launching",  "the engine's own code",
+                             "synchronising", "allocating", "building graphs"};
   return names[static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin())];
 }
 
@@ -131,7 +138,7 @@ class judgement {
     if (!(starved > whole / 2)) {
       return false;
     }
-    std::string why = std::string{"starved ("} + cause_of(parts) +
+    std::string why = std::string{"starved ("} + cause_of(parts, f_.launches) +
                       "): nothing was submitted to the GPU for " + length_of(starved) + " of " +
                       length_of(whole) + " (" + percent_of(starved, whole) + ")";
     if (f_.wall != nullptr && f_.wall->busy() > 0) {

@@ -19,6 +19,8 @@ namespace analysis {
 inline constexpr double bound_from = 0.6;
 /// Work is known and attributed well enough from this share of the time on.
 inline constexpr double known_from = 0.95;
+/// From so many launches a pass on, graphs not counted, one that starves is launch-bound.
+inline constexpr double many_launches = 10;
 /// More than this is no measuring error.
 inline constexpr double most_utilised = 1.05;
 
@@ -44,6 +46,7 @@ struct facts {
   const wall_partition* wall = nullptr;  ///< of a phase
   starved_time starved;                  ///< of what is no phase: of the gaps that it ended
   time_ns device_gap = 0;
+  double launches = 0;                  ///< a pass, graphs not counted
   const occupancy* occupied = nullptr;  ///< of a kernel, if known
 };
 

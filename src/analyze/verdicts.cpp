@@ -49,6 +49,7 @@ class verdict_builder {
 
   void build() {
     find_attributed();
+    launches_.resize(from_.rows.groups.size(), -1);
     add_up();
     std::uint32_t phase = 0;
     std::uint32_t layer = 0;
@@ -141,11 +142,17 @@ class verdict_builder {
     return f;
   }
 
-  void judge_phase(phase_row& p, const layer_row& source, const tallies& sums) const {
+  static double launches_of(const measures& m) noexcept {
+    return static_cast<double>(m.launches - m.graph_launches);
+  }
+
+  void judge_phase(phase_row& p, const layer_row& source, const tallies& sums) {
     p.total.roof = sums.roof.times;
     facts f = facts_of(p.total, source.group, sums);
     f.attributed = attributed_[source.group];
     f.wall = &p.partition;
+    f.launches = launches_[source.group] =
+        p.passes > 0 ? launches_of(p.total) / static_cast<double>(p.passes) : 0;
     p.verdict = judge(f);
   }
 
@@ -156,6 +163,8 @@ class verdict_builder {
     f.calls = r.inclusive.calls_with_work;
     f.starved = r.inclusive.starved;
     f.device_gap = r.inclusive.device_gap;
+    // As its phase, of which it may hold few. Outside of passes it stands for itself.
+    f.launches = launches_[group] >= 0 ? launches_[group] : launches_of(r.inclusive);
     r.verdict = judge(f);
   }
 
@@ -190,6 +199,7 @@ class verdict_builder {
   bool any_work_ = false;
   bool predicted_ = false;
   std::vector<double> attributed_;  // by group
+  std::vector<double> launches_;    // likewise, a pass; −1 outside of them
   std::vector<tallies> inclusive_;  // by position
   std::vector<tallies> labels_;
   std::vector<roof_sums> own_of_labels_;

@@ -41,6 +41,7 @@ constexpr std::size_t fewest_for_trend = 8;
 constexpr std::size_t most_for_trend = 256;  ///< pairs grow with the square
 constexpr double explained = 0.8;            ///< of a layer's excess by one inside it: that one is told alone
 constexpr double high_overhead = 2;
+constexpr double many_launches = 10;  ///< a pass, graphs not counted, to be launch-bound
 
 std::string where(const row& layer) {
   return layer.phase.empty() ? layer.path : layer.path + " in " + layer.phase;
@@ -134,10 +135,20 @@ std::string finder::command_of(std::uint32_t layer) const {
 }
 
 /// What held the device up for most of the starved time, and what helps against it.
-std::pair<std::string, std::string> cause_and_remedy(const starved_time& s) {
-  const std::array parts{s.launching + s.other, s.synchronising, s.allocating, s.graph_building};
-  const std::array<std::pair<const char*, const char*>, 4> texts{
+std::pair<std::string, std::string> cause_and_remedy(const phase_row& p) {
+  const starved_time& s = p.partition.starved;
+  const bool many = static_cast<double>(p.total.launches - p.total.graph_launches) >=
+                    many_launches * static_cast<double>(p.passes);
+  const std::array parts{many ? s.launching + s.other : 0,
+                         s.launching,
+                         s.other,
+                         s.synchronising,
+                         s.allocating,
+                         s.graph_building};
+  const std::array<std::pair<const char*, const char*>, 6> texts{
       {{"launch-bound", ""},
+       {"held up by launching", "graphs of fewer nodes, "},
+       {"held up by the engine's own code", "less of it in each pass, "},
        {"held up by synchronising", "fewer waits for the device, "},
        {"held up by allocating", "memory from a pool, "},
        {"held up by building graphs", "graphs that are built once, "}}};
@@ -159,7 +170,7 @@ void finder::overheads() {
     const bool graphs = std::any_of(predicted.begin(), predicted.end(), [&](const prediction& one) {
       return one.what == prediction::change::graphs && one.phase == p && one.helps;
     });
-    const auto [cause, remedy] = cause_and_remedy(w.starved);
+    const auto [cause, remedy] = cause_and_remedy(phase);
     found_.push_back({finding::kind::overhead,
                       p,
                       none,

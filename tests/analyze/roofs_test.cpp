@@ -358,6 +358,22 @@ TEST(roofs, shapes_of_a_range_are_not_of_what_is_inside) {
   EXPECT_EQ(phase_of(r, "prefill").total.unknown_work_time, 0);
 }
 
+// Layers of 1000 ns with one kernel of 50, launched in 10: from the second on the device starves for 950
+// before each, of which 940 go to the engine's own code. A layer launches once, its pass nine times or ten.
+TEST(roofs, of_a_layer_are_launch_bound_by_the_launches_of_its_pass) {
+  const auto why = [](int layers) {
+    trace_builder b;
+    const auto pass = b.phase("decode", 0, 1000 * layers);
+    for (int k = 0; k < layers; ++k) {
+      const auto layer = b.layer(pass, "layer", k, 1000 * k, 1000 * k + 1000);
+      b.launched_kernel(layer, 1000 * k + 100, 1000 * k + 110, 1000 * k + 110, 1000 * k + 160, "gemm");
+    }
+    return row_of(b.analyze(on_gpu).layers, "layer 1", "decode").verdict.why;
+  };
+  EXPECT_THAT(why(9), HasSubstr("starved (the engine's own code): "));
+  EXPECT_THAT(why(10), HasSubstr("starved (launch-bound): "));
+}
+
 // OPT-125M has 12 blocks of six linear layers (q, k, v, out, fc1, fc2) and a head: 73 a token. An eager
 // engine launches each and 72 more kernels a token. 20 tokens take 2.35 s, 117.5 ms each; of each token's 145
 // kernels each runs for 20,000 ns: 20 · 145 · 20,000 ns = 58 ms. 2,350 / 58 = 40.5.

@@ -305,6 +305,7 @@ TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
   wall.starved.launching = 1'000'000'000;
   wall.starved.other = 1'292'000'000;
   f.wall = &wall;
+  f.launches = 280;
   const varve::verdict v = judge(f);
   EXPECT_EQ(v.by, bound::starved);
   EXPECT_EQ(v.side, bound::memory);
@@ -342,10 +343,15 @@ TEST(verdict, of_what_starves_names_what_the_host_did_for_most_of_it) {
     wall.starved = starved;
     return judge(f).why.substr(0, judge(f).why.find(':'));
   };
+  f.launches = 10;
   EXPECT_EQ(why({500, 0, 900, 0, 500}), "starved (launch-bound)");  // launching and the code around it
   EXPECT_EQ(why({500, 0, 1100, 0, 500}), "starved (synchronising)");
   EXPECT_EQ(why({0, 0, 0, 1100, 0}), "starved (allocating)");
   EXPECT_EQ(why({0, 1100, 0, 0, 0}), "starved (building graphs)");
+  f.launches = 9.9;  // few: each for itself
+  EXPECT_EQ(why({500, 0, 900, 0, 500}), "starved (synchronising)");
+  EXPECT_EQ(why({500, 0, 100, 0, 700}), "starved (the engine's own code)");
+  EXPECT_EQ(why({700, 0, 100, 0, 500}), "starved (launching)");
 }
 
 // A row's part of the wall: 100 ns busy, 20 idle with work submitted, 121 starved.

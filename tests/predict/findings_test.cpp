@@ -65,8 +65,27 @@ TEST(findings, a_phase_that_starves_is_told_by_what_the_host_did) {
               testing::EndsWith("fewer waits for the device, CUDA graphs or larger batches will"));
   EXPECT_THAT(text_of(&parts::allocating, 1), testing::HasSubstr("held up by allocating"));
   EXPECT_THAT(text_of(&parts::graph_building, 1), testing::HasSubstr("held up by building graphs"));
-  EXPECT_THAT(text_of(&parts::other, 1), testing::HasSubstr("decode is launch-bound"));
-  EXPECT_THAT(text_of(&parts::other, 1), testing::EndsWith("won't help, larger batches will"));
+  // Nine launches a pass are few: what the host did besides is not for them. Ten launches are many.
+  EXPECT_THAT(
+      text_of(&parts::other, 9),
+      testing::AllOf(testing::HasSubstr("decode is held up by the engine's own code: "),
+                     testing::EndsWith("won't help, less of it in each pass, or larger batches will")));
+  EXPECT_THAT(text_of(&parts::launching, 9), testing::HasSubstr("decode is held up by launching: "));
+  EXPECT_THAT(text_of(&parts::other, 10), testing::HasSubstr("decode is launch-bound: "));
+}
+
+// Ten passes of 1000 ns, busy for 100: the host launches for 20 and runs its own code for 880.
+TEST(findings, replays_of_graphs_are_not_launch_bound) {
+  varve::report r = decode(10, 1000, 200);
+  r.phases[0].wall = 10'000;
+  r.phases[0].partition.starved.other = 8800;
+  r.phases[0].total.launches = 109;  // a graph, and 9.9 others a pass
+  r.phases[0].total.graph_launches = 10;
+  ASSERT_EQ(of_kind(r, finding::kind::overhead).size(), 1U);
+  EXPECT_THAT(of_kind(r, finding::kind::overhead)[0].text,
+              testing::HasSubstr("held up by the engine's own code"));
+  r.phases[0].total.launches = 110;
+  EXPECT_THAT(of_kind(r, finding::kind::overhead)[0].text, testing::HasSubstr("launch-bound"));
 }
 
 TEST(findings, slowest_layers_are_told_with_their_own_share) {
