@@ -117,6 +117,10 @@ void set(time_change& to, const estimator& by, const estimate& median, const est
   to.mean_p = by.chance(mean);
 }
 
+std::size_t passes_that_ran(const std::vector<double>& of) {
+  return static_cast<std::size_t>(std::count_if(of.begin(), of.end(), [](double v) { return v > 0; }));
+}
+
 void withhold(time_change& of, std::size_t passes) {
   if (passes < static_cast<std::size_t>(fewest_passes_to_tell)) {
     of.p = of.mean_p = 1;
@@ -205,10 +209,7 @@ void compare_means(time_change& out, const std::vector<double>& base, const std:
   const estimate mean = apart(by, std::log(mean_of(fresh) / mean_of(base)), drawn(base, 0, base_inflation),
                               drawn(fresh, 1, fresh_inflation));
   set(out, by, mean, mean);
-  const auto ran = [](const std::vector<double>& of) {
-    return static_cast<std::size_t>(std::count_if(of.begin(), of.end(), [](double v) { return v > 0; }));
-  };
-  withhold(out, std::min(ran(base), ran(fresh)));
+  withhold(out, std::min(passes_that_ran(base), passes_that_ran(fresh)));
 }
 
 /// Logarithms of one figure of each run of a side.
@@ -266,7 +267,9 @@ estimate between(const estimator& by, const run_values& base, const run_values& 
 
 void compare_runs(time_change& out, const side_times& base, const side_times& fresh,
                   const compare_options& options, resampler& draws, bool sampled) {
-  const estimator by{options, false};
+  // One run may be off by more than the spread of normal ones, and nothing on its side shows that.
+  const bool single = base.size() == 1 || fresh.size() == 1;
+  const estimator by{options, single};
   const run_values base_medians = values_of(base, figure::median, sampled, draws);
   const run_values fresh_medians = values_of(fresh, figure::median, sampled, draws);
   out.base = std::exp(base_medians.mean());
@@ -274,6 +277,9 @@ void compare_runs(time_change& out, const side_times& base, const side_times& fr
   set(out, by, between(by, base_medians, fresh_medians),
       between(by, values_of(base, figure::mean, sampled, draws),
               values_of(fresh, figure::mean, sampled, draws)));
+  if (single) {
+    withhold(out, passes_that_ran((base.size() == 1 ? base : fresh)[0].samples));
+  }
 }
 
 double side_mean(const side_times& side) {

@@ -372,6 +372,38 @@ TEST(repeated_runs, need_no_samples) {
   EXPECT_EQ(change_of(base, {{{}, 103}, {{}, 105}}).verdict, outcome::inconclusive);
 }
 
+/// Of 1,000 pairs, how often one run against nine is named where levels of runs vary by Student's t of 1 %.
+int named_of_one_run(std::size_t passes, double factor) {
+  noise_source source{21};
+  resampler draws{99, 1};
+  const auto some = [&](std::size_t runs, double times) {
+    side_times out;
+    for (std::size_t r = 0; r < runs; ++r) {
+      out.push_back(
+          run_of(source.times(noise::normal, passes, times * 1e6 * (1 + 0.01 * source.student()), 0.005)));
+    }
+    return out;
+  };
+  int named = 0;
+  for (int i = 0; i < pairs; ++i) {
+    const side_times base = some(9, 1);
+    const outcome is = change_of(base, some(1, factor), draws).verdict;
+    named += is == outcome::better || is == outcome::worse ? 1 : 0;
+  }
+  return named;
+}
+
+// One run of a single pass, as of a prefill, names nothing; of 20 passes it must be beyond the noise floor
+// too.
+TEST(repeated_runs, against_one_run_need_its_passes_and_the_noise_floor) {
+  EXPECT_EQ(named_of_one_run(2, 1), 0);
+  EXPECT_EQ(named_of_one_run(15, 1.5), 0);
+  const int wrong = named_of_one_run(20, 1);
+  EXPECT_LE(wrong, pairs / 40);
+  RecordProperty("wrong", wrong);
+  EXPECT_GE(named_of_one_run(20, 1.15), pairs * 3 / 4);
+}
+
 TEST(change, of_absurd_times_is_finite_or_nothing) {
   const double far = 4.6e18;
   for (const side_times& base : {side_times{run_of({0, 0, 0})}, side_times{run_of({1, far, 0, far})},
