@@ -329,6 +329,29 @@ TEST_F(model_file, the_cache_is_stored_as_its_quantisation_says) {
       testing::HasSubstr("quantization_config.kv_cache_quant_algo: is not one of FP8, INT8"));
 }
 
+// As in Python, which engines read the file with. tiny_llama has 4 heads and 2 layers.
+TEST_F(model_file, of_a_field_that_is_there_twice_the_last_one_counts) {
+  const varve::model m =
+      read(tiny_llama + R"(, "num_hidden_layers": 3, "num_attention_heads": 8, "torch_dtype": "float16",
+           "num_key_value_heads": 2, "num_key_value_heads": null, "torch_dtype": "float32")");
+  EXPECT_EQ(m.layers.size(), 3U);
+  EXPECT_EQ(m.layers[0].attention.heads.keys, 8);  // null: as many as query heads
+  EXPECT_EQ(m.type, dtype::f32);
+  // Of a group of 4 bits, then of 8: 8 bits; one that becomes no group is none.
+  const auto group = [](const char* name, int bits) {
+    return '"' + std::string{name} + R"(": {"targets": ["Linear"], "weights": {"type": "int", "num_bits": )" +
+           std::to_string(bits) + "}}";
+  };
+  const auto bytes = [&](const std::string& groups) {
+    return weight_bytes(read(
+        tiny_llama + R"(, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {)" +
+        groups + "}}"));
+  };
+  EXPECT_EQ(bytes(group("a", 4) + ", " + group("a", 8)), bytes(group("a", 8)));
+  EXPECT_EQ(bytes(group("b", 4) + R"(, "b": 1, )" + group("a", 8)), bytes(group("a", 8)));
+  EXPECT_LT(bytes(group("a", 4)), bytes(group("a", 8)));
+}
+
 TEST_F(model_file, a_folder_stands_for_its_config) {
   static_cast<void>(write("config.json", "{" + tiny_llama + R"(, "torch_dtype": "float16"})"));
   const varve::model m = varve::read_model(path(""));

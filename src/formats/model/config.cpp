@@ -4,6 +4,7 @@
 
 #include "formats/input/input.hpp"
 
+#include <map>
 #include <utility>
 
 namespace varve {
@@ -24,19 +25,30 @@ void config::fail(std::string_view field, const std::string& cause) const {
   input::fail(path_, place_ + std::string{field} + ": " + cause);
 }
 
-std::optional<simdjson::dom::element> config::find(std::string_view field) const {
-  simdjson::dom::element found;
-  if (object_.at_key(field).get(found) != simdjson::SUCCESS || found.is_null()) {
-    return std::nullopt;
+// Of a field that is there twice the last one counts, as in Python's json, which engines read the file with.
+std::optional<simdjson::dom::element> config::last(std::string_view field) const {
+  std::optional<simdjson::dom::element> found;
+  simdjson::dom::object all;
+  if (object_.get(all) == simdjson::SUCCESS) {
+    for (const simdjson::dom::key_value_pair one : all) {
+      if (one.key == field) {
+        found = one.value;
+      }
+    }
   }
   return found;
+}
+
+std::optional<simdjson::dom::element> config::find(std::string_view field) const {
+  const auto found = last(field);
+  return found && !found->is_null() ? found : std::nullopt;
 }
 
 bool config::has(std::string_view field) const { return find(field).has_value(); }
 
 bool config::is_null(std::string_view field) const {
-  simdjson::dom::element found;
-  return object_.at_key(field).get(found) == simdjson::SUCCESS && found.is_null();
+  const auto found = last(field);
+  return found && found->is_null();
 }
 
 std::optional<std::int64_t> config::maybe(names fields, std::int64_t least) const {
@@ -143,16 +155,21 @@ std::optional<config> config::object(std::string_view field) const {
 std::vector<config> config::objects() const {
   constexpr std::size_t most = 64;
   std::vector<config> out;
+  std::map<std::string_view, simdjson::dom::element> values;  // as last() finds them, but at once
   simdjson::dom::object all;
   if (object_.get(all) == simdjson::SUCCESS) {
     for (const simdjson::dom::key_value_pair field : all) {
-      if (!field.value.is_object()) {
+      values.insert_or_assign(field.key, field.value);
+    }
+    for (const simdjson::dom::key_value_pair field : all) {
+      const auto value = values.extract(field.key);  // once
+      if (value.empty() || !value.mapped().is_object()) {
         continue;
       }
       if (out.size() == most) {
         fail(field.key, "is one object of more than 64; correct the file");
       }
-      out.emplace_back(path_, field.value, place_ + std::string{field.key} + ".");
+      out.emplace_back(path_, value.mapped(), place_ + std::string{field.key} + ".");
     }
   }
   return out;

@@ -23,7 +23,8 @@ namespace model_file {
 /// Names of one field: as files of different ages call it; the first one is what errors say.
 using names = std::initializer_list<std::string_view>;
 
-/// An object of the file. A field that is null counts as missing. All functions throw varve::error.
+/// An object of the file. A field that is null counts as missing; of one that is there twice the last
+/// counts. All functions throw varve::error.
 class config {
  public:
   /// `place` is what names of fields begin with: "text_config."; the element must be an object.
@@ -47,6 +48,7 @@ class config {
   [[noreturn]] void fail(std::string_view field, const std::string& cause) const;
 
  private:
+  [[nodiscard]] std::optional<simdjson::dom::element> last(std::string_view field) const;
   [[nodiscard]] std::optional<simdjson::dom::element> find(std::string_view field) const;
   template <class Value, class Valid>
   [[nodiscard]] std::vector<Value> list_of(std::string_view field, const char* kind, const char* must_hold,
