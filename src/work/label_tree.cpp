@@ -311,7 +311,7 @@ void placer::count_unnamed(const numbers& owner) {
     }
   }
   const auto count = static_cast<std::uint64_t>(std::count(named.begin(), named.end(), true));
-  misfits_.unnamed_layers += count != 0 ? named.size() - count : 0;
+  misfits_.unnamed_layers += any ? named.size() - count : 0;
   misfits_.nothing_named += any ? 0 : 1;
 }
 

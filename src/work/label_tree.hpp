@@ -34,7 +34,7 @@ struct label_tree {
 /// What labels did not tell, or told wrongly.
 struct label_misfits {
   std::uint64_t no_such_layer = 0;   ///< labels with the index of a layer that the model has not
-  std::uint64_t unnamed_layers = 0;  ///< layers that no label stands for, where there are labels of others
+  std::uint64_t unnamed_layers = 0;  ///< layers that no label stands for, where labels stand for anything
   std::uint64_t not_as_many = 0;     ///< labels side by side whose operators can't be told apart
   std::uint64_t nothing_named = 0;   ///< passes in which no label stands for anything
 

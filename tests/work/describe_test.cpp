@@ -216,6 +216,18 @@ TEST(describe, a_number_at_the_end_of_a_name_is_its_index) {
   EXPECT_EQ(flops_of(b.t, beyond), 0);
 }
 
+// Two layers that only the pass can have, though its head has a label.
+TEST(describe, layers_are_missed_where_none_has_a_label) {
+  trace_builder b;
+  const std::uint32_t pass = decode(b, 10);
+  const std::uint32_t head = b.layer(pass, "lm_head", no_index, 0, 100);
+  b.layer(pass, "stage", no_index, 100, 200);
+  describe(b.t, small());
+  EXPECT_EQ(flops_of(b.t, head), 512);
+  EXPECT_EQ(flops_of(b.t, pass), 2 * layer_flops);
+  EXPECT_EQ(lost(b.t, "layers of the model without a label"), 2U);
+}
+
 TEST(describe, layers_without_an_index_are_told_by_their_order_where_there_are_as_many) {
   trace_builder b;
   const std::uint32_t pass = decode(b, 10);
