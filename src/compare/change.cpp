@@ -223,18 +223,56 @@ struct run_values {
 
 enum class figure : std::uint8_t { median, mean };
 
+/// Of runs of the same passes, each run's passes over its figure, less what is the same pass by pass in all
+/// of them: a context that grows is no noise. Empty where there are fewer than three runs or of other passes.
+std::vector<std::vector<double>> off_profile(const side_times& side, figure of) {
+  if (side.size() < 3 || !std::all_of(side.begin(), side.end(), [&](const run_times& run) {
+        return of_same_passes(run, side[0]) && run.samples.size() > 1 && all_positive(run.samples);
+      })) {
+    return {};
+  }
+  std::vector<std::vector<double>> out;
+  std::vector<double> profile(side[0].samples.size());
+  const auto runs = static_cast<double>(side.size());
+  for (const run_times& run : side) {
+    const double level = of == figure::median ? median_of(run.samples) : mean_of(run.samples);
+    std::vector<double>& shares = out.emplace_back(run.samples);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      shares[i] /= level;
+      profile[i] += shares[i] / runs;
+    }
+  }
+  // The profile takes a share of each run's own noise with it.
+  const double whole = std::sqrt(runs / (runs - 1));
+  for (std::vector<double>& shares : out) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      shares[i] = (shares[i] - profile[i]) * whole;
+    }
+  }
+  return out;
+}
+
+/// Variance of a run's figure by what its passes vary.
+double variance_within(const std::vector<double>& passes, figure of, bool logs, resampler& draws) {
+  const resampler::indices_ptr indices = draws.indices(passes.size(), 0);
+  std::vector<double> drawn =
+      of == figure::median ? resampled_medians(passes, *indices) : resampled_means(passes, *indices);
+  const double inflation = of == figure::median ? inflation_of(passes) : inflation_of_mean(passes);
+  const double variance = logs ? spread_of(drawn, passes.size(), 1).variance : variance_of(drawn);
+  const auto n = static_cast<double>(passes.size());
+  return variance * inflation * n / (n - 1);
+}
+
 run_values values_of(const side_times& side, figure of, bool sampled, resampler& draws) {
   run_values out;
+  const std::vector<std::vector<double>> off = off_profile(side, of);
+  for (const std::vector<double>& passes : off) {
+    out.within += variance_within(passes, of, false, draws);
+  }
   for (const run_times& run : side) {
     out.logs.push_back(std::log(of == figure::median && sampled ? median_of(run.samples) : run.mean));
-    if (run.samples.size() > 1 && all_positive(run.samples)) {
-      const resampler::indices_ptr indices = draws.indices(run.samples.size(), 0);
-      const spread one =
-          spread_of(of == figure::median ? resampled_medians(run.samples, *indices)
-                                         : resampled_means(run.samples, *indices),
-                    run.samples.size(),
-                    of == figure::median ? inflation_of(run.samples) : inflation_of_mean(run.samples));
-      out.within += one.variance * one.stretch;
+    if (off.empty() && run.samples.size() > 1 && all_positive(run.samples)) {
+      out.within += variance_within(run.samples, of, true, draws);
     }
   }
   const auto runs = static_cast<double>(side.size());

@@ -18,7 +18,8 @@ inline constexpr std::size_t passes_for_spread = 5;
 
 /// As a share of the baseline; 0 of exact figures. Never less than noise_floor of others, and where both have
 /// single passes at least two standard errors of the difference of their medians, for the extremes of a
-/// figure (.p95, .p99, .max, .min) two standard deviations of single passes; both by the median deviation.
+/// figure (.p95, .p99, .max, .min) two standard deviations of single passes; both by the median deviation. Of
+/// a sum or a mean the plain standard errors of the means count where they are larger.
 [[nodiscard]] double noise_of(const figure& f, const subject& now, const subject& before);
 
 }  // namespace compare

@@ -372,6 +372,40 @@ TEST(repeated_runs, need_no_samples) {
   EXPECT_EQ(change_of(base, {{{}, 103}, {{}, 105}}).verdict, outcome::inconclusive);
 }
 
+// A context that grows by half over 64 passes, in each run, with a spread of 0.3 % of passes and of runs:
+// five runs a side see 10 %, and 4 % (the error of their difference is √(2 ÷ 5) · 0.3 %, 0.2 %).
+TEST(repeated_runs, take_what_all_of_them_share_for_no_noise) {
+  noise_source source{22};
+  resampler draws{99, 1};
+  const auto runs = [&](double factor) {
+    side_times out;
+    for (int r = 0; r < 5; ++r) {
+      std::vector<double> passes =
+          source.times(noise::normal, 64, factor * 1e6 * (1 + 0.003 * source.normal()), 0.003);
+      for (std::size_t i = 0; i < passes.size(); ++i) {
+        passes[i] *= 1 + 0.5 * static_cast<double>(i) / 64;
+      }
+      out.push_back(run_of(passes));
+    }
+    return out;
+  };
+  int tenth = 0;
+  int little = 0;
+  int wrong = 0;
+  for (int i = 0; i < pairs / 5; ++i) {
+    const side_times base = runs(1);
+    tenth += change_of(base, runs(1.1), draws).verdict == outcome::worse ? 1 : 0;
+    little += change_of(base, runs(1.04), draws).verdict == outcome::worse ? 1 : 0;
+    wrong += change_of(base, runs(1), draws).verdict != outcome::same ? 1 : 0;
+  }
+  EXPECT_EQ(tenth, pairs / 5);
+  EXPECT_GE(little, nearly_all / 5);
+  EXPECT_LE(wrong, nominal / 5);
+  RecordProperty("tenth", tenth);
+  RecordProperty("little", little);
+  RecordProperty("wrong", wrong);
+}
+
 /// Of 1,000 pairs, how often one run against nine is named where levels of runs vary by Student's t of 1 %.
 int named_of_one_run(std::size_t passes, double factor) {
   noise_source source{21};
