@@ -10,35 +10,18 @@
 
 #include <unistd.h>
 
-#include <fstream>
 #include <new>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace varve::cli {
 
 namespace {
 
-bool is_comparison(const std::string& path) {
-  constexpr std::string_view begin = "{\"varve_comparison\"";
-  std::string found(begin.size(), '\0');
-  std::ifstream{path, std::ios::binary}.read(found.data(), static_cast<std::streamsize>(found.size()));
-  return found == begin;
-}
-
 std::vector<report> read_side(const std::string& path, const report_arguments& how) {
   std::vector<report> out;
   for (const std::string& file : runs_in(path)) {
-    try {
-      out.push_back(read(file, how));
-    } catch (const error&) {
-      if (is_comparison(file)) {
-        throw error{file +
-                    ": is a comparison, as varve diff writes it, and no report; compare what it was made of"};
-      }
-      throw;
-    }
+    out.push_back(read(file, how));
     out.back().source = out.back().source.empty() ? file : out.back().source;
   }
   return out;

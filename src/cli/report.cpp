@@ -15,6 +15,7 @@
 #include <functional>
 #include <new>
 #include <ostream>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,6 +30,13 @@ report analyze_file(const std::string& path, const read_options& options, const 
     describe(t, *asked.model.description, asked.model.options);
   }
   return analyze(t, asked.analysis);
+}
+
+bool is_comparison(const std::string& path) {
+  constexpr std::string_view begin = "{\"varve_comparison\"";
+  std::string found(begin.size(), '\0');
+  std::ifstream{path, std::ios::binary}.read(found.data(), static_cast<std::streamsize>(found.size()));
+  return found == begin;
 }
 
 }  // namespace
@@ -74,6 +82,9 @@ report read(const std::string& path, const report_arguments& asked) {
     }
     case file_kind::unknown:
       break;
+  }
+  if (is_comparison(path)) {
+    throw error{path + ": is a comparison, as varve diff writes it, and no report; give what it was made of"};
   }
   const int first = std::ifstream{path, std::ios::binary}.get();
   if (first == std::ifstream::traits_type::eof() ||

@@ -53,14 +53,19 @@ struct tree {
     }
     return out;
   }
+  /// How many rows without a counterpart are right below each row (none: the phase).
+  [[nodiscard]] std::map<std::uint32_t, int> open_children() const {
+    std::map<std::uint32_t, int> out;
+    for (const node& n : nodes) {
+      out[n.parent] += n.match == none ? 1 : 0;
+    }
+    return out;
+  }
   /// Rows without a counterpart by the matched one above them (none: the phase), in their order. What alone
   /// is open among its siblings and has open rows inside wraps them and is left out.
   using places = std::map<std::uint32_t, std::vector<std::uint32_t>>;
   [[nodiscard]] places open_places() const {
-    std::map<std::uint32_t, int> open;
-    for (const node& n : nodes) {
-      open[n.parent] += n.match == none ? 1 : 0;
-    }
+    std::map<std::uint32_t, int> open = open_children();
     places out;
     std::vector<bool> wraps(nodes.size(), false);
     const std::vector<std::uint32_t> above = anchors();
@@ -187,9 +192,12 @@ class aligner {
     return found_;
   }
 
-  /// At the same place below rows that match, and doing the same.
+  /// At the same place below rows that match, where as many are left on both sides, and doing the same: of
+  /// three layers and the one that they were fused into, none is it.
   bool by_position() {
     found_ = false;
+    const std::map<std::uint32_t, int> of_base = base_.open_children();
+    const std::map<std::uint32_t, int> of_fresh = fresh_.open_children();
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> open;
     for (std::uint32_t f = 0; f < fresh_.nodes.size(); ++f) {
       if (below_match(fresh_, fresh_.nodes[f])) {
@@ -200,7 +208,8 @@ class aligner {
       const tree::node& n = base_.nodes[b];
       if (below_match(base_, n)) {
         const auto at = open.find({other(n.parent), n.position});
-        if (at != open.end() && fresh_.nodes[at->second].match == none &&
+        if (at != open.end() && of_base.at(n.parent) == of_fresh.at(other(n.parent)) &&
+            fresh_.nodes[at->second].match == none &&
             alike(n, base_.passes, fresh_.nodes[at->second], fresh_.passes)) {
           match(b, at->second, true);
         }

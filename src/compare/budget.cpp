@@ -194,12 +194,17 @@ class entry_check {
     return all;
   }
 
+  /// That a row is of, or none.
+  [[nodiscard]] static std::uint32_t device_of(const subject& s) noexcept {
+    return s.one != nullptr          ? s.one->device
+           : s.phase != nullptr      ? s.phase->device
+           : s.collective != nullptr ? s.collective->device
+                                     : none;
+  }
+
   /// That a row is of; all of them, of figures of the whole run.
   [[nodiscard]] static std::vector<const device_row*> devices_of(const subject& s) {
-    const std::uint32_t device = s.one != nullptr          ? s.one->device
-                                 : s.phase != nullptr      ? s.phase->device
-                                 : s.collective != nullptr ? s.collective->device
-                                                           : none;
+    const std::uint32_t device = device_of(s);
     std::vector<const device_row*> out;
     for (const device_row& d : s.whole->devices) {
       if (device == none || d.device.id == device) {
@@ -245,7 +250,11 @@ class entry_check {
     for (row_index& run : baseline_) {
       const subject before = run.same(entry_.where.of, s);
       if (before.whole == nullptr) {
-        return "the baseline has no such row";
+        const std::uint32_t there = run.device_with(entry_.where.of, s);
+        return there == none
+                   ? "the baseline has no such row"
+                   : "the baseline has no such row on device " + std::to_string(device_of(s)) +
+                         ", but on device " + std::to_string(there) + ": measure both on the same one";
       }
       const figure_value v = read(figure_, before);
       if (const std::string why = v.value ? withheld(before) : v.why; !why.empty()) {

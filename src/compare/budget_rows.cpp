@@ -102,30 +102,49 @@ std::vector<subject> row_index::select(const budget_where& where) {
   return out;
 }
 
+row_index::key row_index::key_of(budget_of of, const subject& other) {
+  if (of == budget_of::phase) {
+    const phase_row& p = *other.phase;
+    return {{}, p.phase, p.model, p.device, p.batch, 0};
+  }
+  if (of == budget_of::collective) {
+    const collective_row& c = *other.collective;
+    return {c.name, c.phase, c.model, c.device, c.batch, c.ranks};
+  }
+  const row& r = *other.one;
+  return {r.path, r.phase, r.model, r.device, r.batch, 0};
+}
+
 subject row_index::same(budget_of of, const subject& other) {
   if (of == budget_of::report) {
     return {&report_, nullptr, nullptr, nullptr};
   }
   const keys& all = keys_of(of);
-  if (of == budget_of::phase) {
-    const phase_row& p = *other.phase;
-    const auto found = all.find(key{{}, p.phase, p.model, p.device, p.batch, 0});
-    return found != all.end() ? subject{&report_, nullptr, &report_.phases[found->second], nullptr}
-                              : subject{};
-  }
-  if (of == budget_of::collective) {
-    const collective_row& c = *other.collective;
-    const auto found = all.find(key{c.name, c.phase, c.model, c.device, c.batch, c.ranks});
-    return found != all.end() ? subject{&report_, nullptr, nullptr, &report_.collectives[found->second]}
-                              : subject{};
-  }
-  const row& r = *other.one;
-  const auto found = all.find(key{r.path, r.phase, r.model, r.device, r.batch, 0});
+  const auto found = all.find(key_of(of, other));
   if (found == all.end()) {
     return {};
   }
+  if (of == budget_of::phase) {
+    return {&report_, nullptr, &report_.phases[found->second], nullptr};
+  }
+  if (of == budget_of::collective) {
+    return {&report_, nullptr, nullptr, &report_.collectives[found->second]};
+  }
   const row& own = (*view_of(report_, of))[found->second];
   return {&report_, &own, phase_of(own), nullptr};
+}
+
+std::uint32_t row_index::device_with(budget_of of, const subject& other) {
+  const keys& all = keys_of(of);
+  key asked = key_of(of, other);
+  constexpr std::size_t device = 3;
+  for (const device_row& d : report_.devices) {
+    std::get<device>(asked) = d.device.id;
+    if (all.count(asked) > 0) {
+      return d.device.id;
+    }
+  }
+  return none;
 }
 
 std::vector<std::string_view> row_index::candidates(const budget_where& where) const {

@@ -26,6 +26,8 @@ class row_index {
   [[nodiscard]] std::vector<subject> select(const budget_where& where);
   /// The row with the same key, or one that stands for nothing.
   [[nodiscard]] subject same(budget_of of, const subject& other);
+  /// The first other device that has the row with the same key but for its device; none where there is none.
+  [[nodiscard]] std::uint32_t device_with(budget_of of, const subject& other);
   /// Names that were there to select, of phases that fit; at most some thousands.
   [[nodiscard]] std::vector<std::string_view> candidates(const budget_where& where) const;
   /// Whether a layer is called so, without its number.
@@ -38,6 +40,7 @@ class row_index {
                          std::string_view, std::int64_t>;
   using keys = std::map<key, std::size_t>;
 
+  [[nodiscard]] static key key_of(budget_of of, const subject& other);
   [[nodiscard]] const phase_row* phase_of(const row& one);
 
   const report& report_;

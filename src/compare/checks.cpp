@@ -7,6 +7,7 @@
 #include "formats/table/units.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -151,6 +152,12 @@ bool names_changes(const comparison& of, const time_change& c) {
                             std::min(c.base_passes, c.fresh_passes) >= fewest_passes_to_tell);
 }
 
+/// Nothing was predicted and nothing came of it, as far as noise tells.
+bool is_no_change(const prediction& p, double measured, double noise) {
+  const double now = amount(p.now);
+  return now - amount(p.at_best) <= noise * now && std::fabs(measured - now) <= noise * now;
+}
+
 std::string range(const std::string& low, const std::string& high) { return '(' + low + " to " + high + ')'; }
 
 class hypotheses {
@@ -207,8 +214,7 @@ void check_predictions(const sides& s, const std::vector<phase_pair>& phases, co
   }
   for (const prediction& p : base.of().predictions) {
     const std::uint32_t index = p.phase < of_phase.size() ? of_phase[p.phase] : none;
-    const bool tellable = amount(p.now) - amount(p.at_best) > to.options.noise * amount(p.now);
-    if (index == none || !tellable ||
+    if (index == none || is_no_change(p, to.phases[index].fresh_wall, to.options.noise) ||
         !came_about(p, base, phases[index].base, fresh, phases[index].fresh, of_base, of_fresh)) {
       continue;
     }

@@ -10,6 +10,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/process.hpp"
 #include "compare/made_report.hpp"
@@ -116,9 +118,15 @@ TEST_F(diff, says_what_is_wrong_with_the_command_line_or_a_file) {
 TEST_F(diff, of_a_comparison_says_that_it_is_one) {
   const std::string c = files_.path("comparison.json");
   EXPECT_EQ(run({"diff", base_, slow_, "--format", "json", "--output", c}).code, 0);
-  const outcome o = run({"diff", base_, c});
-  EXPECT_EQ(o.code, 1);
-  EXPECT_THAT(o.err, HasSubstr("comparison.json: is a comparison, as varve diff writes it, and no report"));
+  const std::string budget =
+      files_.write("budget.json", R"({"varve_budget": 1, "entries": [{"figure": "losses", "at_most": 0}]})");
+  for (const auto& [arguments, code] : {std::pair{std::vector<std::string>{"diff", base_, c}, 1},
+                                        {std::vector<std::string>{"report", c}, 1},
+                                        {std::vector<std::string>{"check", c, "--budget", budget}, 2}}) {
+    const outcome o = run(arguments);
+    EXPECT_EQ(o.code, code);
+    EXPECT_THAT(o.err, HasSubstr("comparison.json: is a comparison, as varve diff writes it, and no report"));
+  }
 }
 
 class baseline : public diff {

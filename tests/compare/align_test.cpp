@@ -65,6 +65,20 @@ TEST(align, other_names_inside_are_compared_at_the_lowest_row_that_both_have) {
   EXPECT_NEAR(c.rows[1].gpu_time.mean_relative, -0.4, 1e-12);
 }
 
+// Three products of 50 µs against one of 120 µs by the same kernel: 2.4 times as long, and no slower q.
+TEST(align, layers_that_were_fused_are_no_slowdown_of_the_first) {
+  made_report base;
+  base.add("layer 0").add("layer 0 / attention").add("layer 0 / attention / q", 50'000, "gemm");
+  base.add("layer 0 / attention / k", 50'000, "gemm").add("layer 0 / attention / v", 50'000, "gemm");
+  made_report fresh;
+  fresh.add("layer 0").add("layer 0 / attention").add("layer 0 / attention / qkv", 120'000, "gemm");
+  const comparison c = compare(base.make(), fresh.make());
+  EXPECT_THAT(rows_of(c), ElementsAre("layer 0", "layer 0 / attention"));
+  EXPECT_EQ(c.rows[1].inside, "q, k, v → qkv");
+  EXPECT_NEAR(c.rows[1].gpu_time.mean_relative, -0.2, 1e-12);  // 150 and 120 µs
+  EXPECT_THAT(aligned(fresh, base), ElementsAre("layer 0", "layer 0 / attention"));
+}
+
 TEST(align, an_engine_that_wraps_its_layers_still_compares) {
   made_report base;
   base.add("layer 0").add("layer 0 / mlp", 100'000).add("layer 1").add("layer 1 / mlp", 100'000);

@@ -13,6 +13,7 @@
 
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing_support::change;
 using testing_support::outcome_of;
@@ -189,7 +190,12 @@ TEST(a_relative_budget, needs_the_same_row_and_device) {
   const report now = before;
   const budget_entry e = change(budget_of::layer, "layer 1", "gpu_time", 0.05);
   before.layers[4].path = "block 1";
-  EXPECT_THAT(outcome_of(now, e, &before).message, HasSubstr("the baseline has no such row"));
+  EXPECT_THAT(outcome_of(now, e, &before).message, EndsWith("the baseline has no such row"));
+  before = now;
+  before.devices[0].device.id = before.layers[4].device = before.phases[0].device = 3;
+  EXPECT_THAT(
+      outcome_of(now, e, &before).message,
+      HasSubstr("the baseline has no such row on device 0, but on device 3: measure both on the same"));
   before = now;
   before.devices[0].device.name = "GPU Y";
   const budget_outcome other = outcome_of(now, e, &before);

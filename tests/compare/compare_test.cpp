@@ -461,6 +461,25 @@ TEST(compare, checks_predictions_whose_change_the_new_report_shows) {
   EXPECT_EQ(outcome_of(100'000, 20).predictions[0].outcome, result::faster);
 }
 
+// 700 µs, of which 1 % was to be gained: less than the noise of 2 %.
+TEST(compare, a_prediction_of_no_gain_is_checked_where_something_changed) {
+  varve::report base = decoder().make();
+  base.phases[0].total.launches = 20 * 50;
+  varve::prediction& p = base.predictions.emplace_back();
+  p.what = varve::prediction::change::graphs;
+  p.phase = 0;
+  p.now = 700'000;
+  p.at_best = p.expected = p.at_worst = 693'000;
+  const auto checked = [&](varve::time_ns mlp) {
+    varve::report fresh = decoder(100'000, mlp).make();
+    fresh.phases[0].total.launches = fresh.phases[0].total.graph_launches = 20;
+    return compare(base, fresh).predictions;
+  };
+  EXPECT_THAT(checked(197'000), testing::IsEmpty());  // 2 · 297 + 100 = 694 µs: nothing came of nothing
+  ASSERT_EQ(checked(100'000).size(), 1U);             // 2 · 200 + 100 = 500 µs
+  EXPECT_EQ(checked(100'000)[0].outcome, varve::prediction_check::result::faster);
+}
+
 /// 20 passes of 200 µs, of which 130 would be left with graphs, and as many that take `fresh`.
 varve::prediction_check graphs_predicted(const std::vector<varve::time_ns>& fresh, bool samples = true) {
   made_report r{static_cast<std::int64_t>(fresh.size())};

@@ -249,7 +249,14 @@ TEST_F(matchers, a_bound_is_the_verdict) {
   EXPECT_EQ(failure_of(row, varve::bound_by(varve::bound::compute)),
             "Value of: value\n"
             "Expected: bound by compute\n"
-            "  Actual: decode: mlp 2 (of type varve::v0::row), bound by memory: memory-bound: 4 of 5 TB/s");
+            "  Actual: decode: mlp 2 (of type varve::v0::row), bound by memory: memory-bound: 4 of 5 TB/s\n"
+            "    next: print the report (std::cout << report), which shows its parts and kernels");
+  for (varve::row& r : report.layers) {
+    r.verdict.by = varve::bound::memory;
+  }
+  EXPECT_THAT(
+      failure_of(layer("mlp"), varve::bound_by(varve::bound::compute)),
+      HasSubstr("\n    most in: layer 0 / mlp 600 µs in all (gemm)\n    next: see whether kernels changed"));
   EXPECT_THAT(
       failure_of(judged_row(varve::bound::unknown, 0, "withheld: work is missing"),
                  varve::bound_by(varve::bound::compute)),
@@ -341,6 +348,14 @@ TEST_F(matchers, kernels_are_compared_by_name_and_number) {
               HasSubstr("varve::phase_of(report, …) knows them"));
 }
 
+TEST_F(matchers, another_report_without_a_source_has_no_name) {
+  varve::report other = report;
+  other.source.clear();
+  other.kernels.clear();
+  EXPECT_THAT(failure_of(report, varve::same_kernels_as(other)),
+              HasSubstr("Expected: the same kernels, as often in a pass, as the other report\n"));
+}
+
 TEST_F(matchers, kernels_are_told_apart_by_all_of_their_name) {
   // Names of templates differ beyond what a message shows of them.
   const std::string start(350, 'k');
@@ -402,6 +417,26 @@ TEST_F(matchers, devices_and_batches_are_told_apart) {
   const varve::report none;
   EXPECT_THAT(failure_of(row, varve::same_kernels_as(none)),
               HasSubstr("the other report has no decode: mlp 2 (decode 16)"));
+}
+
+TEST_F(matchers, records_that_are_missing_fail) {
+  const varve::report whole = report;  // 12 activities: 1 % of them is less than one
+  report.quality.losses = {{"activity records dropped by CUPTI", "cupti", 1'000'000}};
+  const std::string lost = "records are missing, more than 1 % of the activities: activity records dropped";
+  EXPECT_THAT(failure_of(layer("attention"), varve::gpu_time_below(1s)), HasSubstr(lost));
+  EXPECT_THAT(failure_of(passes(), varve::no_allocations()), HasSubstr(lost));
+  EXPECT_THAT(failure_of(report, varve::launches_at_most(99)), HasSubstr(lost));
+  report = whole;
+  report.quality.attributed = 0.2;
+  const std::string few = "only 20 % of the GPU time belongs to a layer, 95 % are needed";
+  EXPECT_THAT(failure_of(layer("mlp"), varve::gpu_time_below(1s)), HasSubstr(few));
+  EXPECT_THAT(failure_of(layer("mlp"), varve::no_copies()), HasSubstr(few));
+  EXPECT_THAT(passes(), varve::gpu_time_below(1s)) << "passes need no layers";
+  report = whole;
+  report.phases.front().total.kernels = 5;  // and 3 copies, by the 9 launches, which 8 are too few for
+  report.phases.front().total.launches = 9;
+  EXPECT_THAT(failure_of(passes(), varve::gpu_time_below(1s)),
+              HasSubstr("9 launches ran 8 kernels, copies and sets: the records of others are missing"));
 }
 
 TEST_F(matchers, what_was_not_recorded_does_not_pass) {

@@ -7,6 +7,7 @@
 #define VARVE_TESTING_JUDGES_HPP
 
 #include <varve/report.hpp>
+#include <varve/testing/missing.hpp>
 #include <varve/testing/passes.hpp>
 #include <varve/testing/subject.hpp>
 #include <varve/testing/text.hpp>
@@ -47,7 +48,17 @@ inline std::string unknown_work(const subject& s) {
     return "what the GPU did is not recorded for " + time_text(p->partition.unrecorded) + " of the passes' " +
            time_text(p->wall);
   }
-  return {};
+  if (s.in == nullptr || s.in->quality.live_cpu) {
+    return {};
+  }
+  constexpr double least_attributed = 0.95;  // as of budgets
+  const double attributed = s.in->quality.attributed;
+  if (s.layer != nullptr && !(attributed >= least_attributed)) {
+    return "only " + percent_text(attributed) + " of the GPU time belongs to a layer, " +
+           percent_text(least_attributed) + " are needed";
+  }
+  std::string missing = p != nullptr ? missing_work(p->total) : "";
+  return missing.empty() ? missing_work(s.all()) : missing;
 }
 
 /// Why a GPU time cannot be told; empty when it can.
@@ -227,9 +238,16 @@ struct expected_bound {
   judgement operator()(const subject& s) const {
     const verdict& v = s.verdict();
     const bool holds = v.by == by;
+    if (std::string unknown = unknown_work(s); holds && !unknown.empty()) {
+      return {false, std::move(unknown)};
+    }
     std::string text = why_text(v);
     if (v.by != bound::unknown) {
       text = std::string{"bound by "} + bound_name(v.by) + ": " + text;
+      if (!holds) {
+        text += parts_text(s, &measures::gpu_time, [](time_ns t) { return time_text(t) + " in all"; }) +
+                next_for_time(s);
+      }
     } else if (!holds) {
       text += next_text(how_to_know());
     }
@@ -248,6 +266,9 @@ struct least_efficiency {
       return {false, "its share of the roof is not known: " + why_text(v) + next_text(how_to_know())};
     }
     const bool holds = v.roof_share >= share;
+    if (std::string unknown = unknown_work(s); holds && !unknown.empty()) {
+      return {false, std::move(unknown)};
+    }
     std::string text = percent_text(v.roof_share) + " of the roof (" + percent_text(v.compute_share) +
                        " of compute, " + percent_text(v.memory_share) + " of memory): " + why_text(v);
     return {holds, holds ? text : text + next_for_time(s)};

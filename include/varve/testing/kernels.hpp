@@ -133,7 +133,8 @@ class expected_kernels {
   explicit expected_kernels(report base) : base_{std::make_shared<const report>(std::move(base))} {}
 
   [[nodiscard]] std::string what() const {
-    return "the same kernels, as often in a pass, as the report of " + name_text(base_->source);
+    return "the same kernels, as often in a pass, as the " +
+           (base_->source.empty() ? "other report" : "report of " + name_text(base_->source));
   }
 
   /// `whole`: phases of the base that are not in `subjects` are missing.

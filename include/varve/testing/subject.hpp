@@ -9,6 +9,7 @@
 #include <varve/marker.hpp>
 #include <varve/report.hpp>
 #include <varve/testing/find.hpp>
+#include <varve/testing/missing.hpp>
 #include <varve/testing/passes.hpp>
 #include <varve/testing/text.hpp>
 
@@ -94,6 +95,8 @@ inline void refuse_unrecorded(subject& s) {
     s.problem = "nothing that ran on a device was recorded" + sources_text(*s.in);
   } else if (s.count() <= 0) {
     s.problem = "it was never called in a pass";
+  } else if (std::string missing = s.in != nullptr ? missing_records(*s.in) : ""; !missing.empty()) {
+    s.problem = std::move(missing);
   } else if (const measures& m = s.all();
              s.in == nullptr && m.gpu_time == 0 && m.launches == 0 && m.kernels == 0 && m.copies == 0) {
     s.problem =
