@@ -54,9 +54,6 @@ void roof_sums::add(const work& w, const ceilings& device) noexcept {
   const auto pipe = static_cast<std::size_t>(w.pipe) < math_pipes ? w.pipe : math_pipe::unknown;
   const double peak = device.peak(pipe);
   const double compute = peak > 0 ? amount(w.flops) / peak * ns_per_second : 0;
-  if (!(peak > 0) && w.flops > 0) {
-    add_to(times.unrated_flops, w.flops);
-  }
   const double bytes = amount(w.weight_bytes) + amount(w.kv_bytes) + amount(w.activation_bytes);
   const auto memory_time = [&](double n) {
     return device.bandwidth > 0 ? std::max(n, 0.0) / device.bandwidth * ns_per_second : 0;
@@ -64,6 +61,11 @@ void roof_sums::add(const work& w, const ceilings& device) noexcept {
   const double memory = memory_time(bytes);
   const double fewest = memory_time(bytes - amount(w.bytes_below));
   const double most = memory_time(bytes + amount(w.bytes_above));
+  // Where its bytes take longer than FP32 cores would need for its FLOPs, any pipe is hidden behind them.
+  const double cores = device.peak(math_pipe::fp32);
+  if (!(peak > 0) && w.flops > 0 && !(cores > 0 && amount(w.flops) / cores * ns_per_second <= fewest)) {
+    add_to(times.unrated_flops, w.flops);
+  }
   const double total = std::max(compute, memory);
   times.total += total;
   times.compute += compute;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
+#include "work/kernel_pipes.hpp"
 #include "work/label_tree.hpp"
 #include "work/pass_batches.hpp"
 #include "work/replayed_labels.hpp"
@@ -39,10 +40,24 @@ std::string_view before_index(std::string_view name, std::int32_t& index) noexce
   return fault == std::errc{} ? name.substr(0, at) : std::string_view{};
 }
 
+/// Of the entry with weights that has most FLOPs.
+template <class Entries>
+math_pipe pipe_of_products(const Entries& entries) noexcept {
+  std::int64_t most = 0;
+  math_pipe pipe = math_pipe::unknown;
+  for (const auto& e : entries) {
+    if (e.declared.weight_bytes > 0 && e.declared.flops > most) {
+      most = e.declared.flops;
+      pipe = e.declared.pipe;
+    }
+  }
+  return pipe;
+}
+
 class describer {
  public:
   describer(trace& t, const model& m, const describe_options& options)
-      : t_{t}, model_{m}, options_{options}, rules_{options.rules}, batches_{t, options} {}
+      : t_{t}, model_{m}, options_{options}, rules_{options.rules}, batches_{t, options}, pipes_{t} {}
 
   void run() {
     const auto earlier = [](const range_work& w) { return w.source == work_source::description; };
@@ -88,6 +103,7 @@ class describer {
   const describe_options& options_;
   label_rules rules_;
   pass_batches batches_;
+  kernel_pipes pipes_;
   replayed_labels labels_;
   struct step {
     std::uint32_t name = none;
@@ -307,16 +323,26 @@ void describer::tell(std::uint32_t pass, const std::vector<operator_work>& opera
     }
   }
   find_trusted();
+  const math_pipe meant = pipe_of_products(entries);
   for (const entry& e : entries) {
     const origin& o = origins_[e.node];
     const bool holds_as_much = o.inside > 0 && 2 * o.inside >= amounts[e.node];
     if (e.node != 0 && (holds_as_much || (o.range == none && o.overruled))) {
       continue;
     }
+    // What else is meant to run as the products do (attention) runs as they did.
+    work declared = e.declared;
+    const math_pipe ran = declared.weight_bytes == 0
+                              ? (declared.pipe == meant ? pipes_.of_range(pass) : math_pipe::unknown)
+                          : o.range != none ? pipes_.of_range(o.range)
+                                            : pipes_.of_label(o.label);
+    if (declared.flops > 0 && ran != math_pipe::unknown) {
+      declared.pipe = ran;
+    }
     if (o.range != none) {
-      t_.works.push_back({o.range, e.declared, work_source::description});
+      t_.works.push_back({o.range, declared, work_source::description});
     } else {
-      t_.path_works.push_back({pass, o.label, e.declared});
+      t_.path_works.push_back({pass, o.label, declared});
     }
   }
 }

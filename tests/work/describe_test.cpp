@@ -120,6 +120,40 @@ TEST(describe, what_is_told_of_ranges_is_in_the_report) {
   EXPECT_EQ(lost(b.t, "without a label"), 1U);  // layer 0
 }
 
+// A model in BF16 whose products ran as FP16, as on a T4: so did its attention. Where no name tells, or as
+// much time is of another pipe, products run as they are described.
+TEST(describe, products_run_where_their_kernels_names_say) {
+  constexpr const char* fp16 = "turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn";
+  constexpr const char* tf32 = "ampere_s1688gemm_128x128_tn";
+  using varve::math_pipe;
+  ASSERT_EQ(varve::pipe_of_kernel(fp16), math_pipe::fp16_tensor);
+  const auto pipes = [&](const char* attention, const char* mlp) {
+    trace_builder b;
+    const std::uint32_t pass = decode(b, 10);
+    const std::uint32_t first = b.layer(pass, "attention", 0, 0, 200);
+    const std::uint32_t second = b.layer(pass, "mlp", 0, 200, 400);
+    b.launched_kernel(first, 10, 20, 30, 40, attention);
+    b.launched_kernel(second, 210, 220, 230, 240, mlp);
+    describe(b.t, small());
+    std::vector<math_pipe> out;
+    for (const varve::range_work& w : b.t.works) {
+      if (w.declared.flops > 0 && (w.range == first || w.range == second)) {
+        out.push_back(w.declared.pipe);
+      }
+    }
+    EXPECT_GE(out.size(), 4U);
+    return out;
+  };
+  EXPECT_THAT(pipes(fp16, fp16), testing::Each(math_pipe::fp16_tensor));
+  EXPECT_THAT(pipes("k", "k"), testing::Each(math_pipe::bf16_tensor));
+  ASSERT_EQ(varve::pipe_of_kernel(tf32), math_pipe::tf32_tensor);
+  const std::vector<math_pipe> mixed = pipes(fp16, tf32);
+  EXPECT_THAT(mixed, testing::Contains(math_pipe::fp16_tensor));
+  EXPECT_THAT(mixed, testing::Contains(math_pipe::tf32_tensor));
+  // Attention: the pass as a whole tells no pipe.
+  EXPECT_THAT(mixed, testing::Contains(math_pipe::bf16_tensor));
+}
+
 TEST(describe, tells_the_parts_of_the_example_engine_apart) {
   trace_builder b;
   const std::uint32_t pass = decode(b, 10);
