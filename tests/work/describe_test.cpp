@@ -33,7 +33,6 @@
 namespace {
 
 using namespace varve_test;
-using testing::HasSubstr;
 using varve::call_kind;
 using varve::range_kind;
 using varve::work;
