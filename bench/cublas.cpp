@@ -15,6 +15,7 @@
 #include "standin_cublas/control.hpp"
 
 extern "C" {
+// NOLINTNEXTLINE(readability-identifier-naming): as cuBLAS has it
 int cublasGemmEx(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
                  const void*, void*, int, int, int, int);
 }
