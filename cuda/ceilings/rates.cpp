@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "ceilings/rates.hpp"
 
+#include "cli/samples.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,25 +28,10 @@ bool of_memory(const measurement& m) { return m.pipe == math_pipe::unknown; }
 
 }  // namespace
 
-double measurement::median() const {
-  std::vector<double> sorted = samples;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t half = sorted.size() / 2;
-  return sorted.empty() ? 0 : sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-double measurement::least() const {
-  return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end());
-}
-
-double measurement::most() const {
-  return samples.empty() ? 0 : *std::max_element(samples.begin(), samples.end());
-}
-
-double measurement::spread() const {
-  const double middle = median();
-  return middle > 0 ? (most() - least()) / middle : 0;
-}
+double measurement::median() const { return varve::samples::median(samples); }
+double measurement::least() const { return varve::samples::least(samples); }
+double measurement::most() const { return varve::samples::most(samples); }
+double measurement::spread() const { return varve::samples::spread(samples); }
 
 std::int64_t array_bytes(std::int64_t asked, std::int64_t cache, std::int64_t free) {
   constexpr std::int64_t least = 256 * mebi;
