@@ -9,6 +9,7 @@
 #include "predict/slow_passes.hpp"
 #include "predict/warm_up.hpp"
 
+#include "analyze/verdict.hpp"
 #include "formats/table/units.hpp"
 
 #include <algorithm>
@@ -41,7 +42,6 @@ constexpr std::size_t fewest_for_trend = 8;
 constexpr std::size_t most_for_trend = 256;  ///< pairs grow with the square
 constexpr double explained = 0.8;            ///< of a layer's excess by one inside it: that one is told alone
 constexpr double high_overhead = 2;
-constexpr double many_launches = 10;  ///< a pass, graphs not counted, to be launch-bound
 
 std::string where(const row& layer) {
   return layer.phase.empty() ? layer.path : layer.path + " in " + layer.phase;
@@ -138,7 +138,7 @@ std::string finder::command_of(std::uint32_t layer) const {
 std::pair<std::string, std::string> cause_and_remedy(const phase_row& p) {
   const starved_time& s = p.partition.starved;
   const bool many = static_cast<double>(p.total.launches - p.total.graph_launches) >=
-                    many_launches * static_cast<double>(p.passes);
+                    analysis::many_launches * static_cast<double>(p.passes);
   const std::array parts{many ? s.launching + s.other : 0,
                          s.launching,
                          s.other,
