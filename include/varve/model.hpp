@@ -70,6 +70,8 @@ struct expert_layer {
   weight_format shared{};
   std::optional<weight_format> down{};  ///< of experts' matrices back, where it is another
   std::optional<weight_format> shared_down{};
+  std::optional<weight_format> up{};  ///< of experts' matrices beside the gate, likewise
+  std::optional<weight_format> shared_up{};
 };
 
 struct model_layer {
@@ -166,6 +168,9 @@ struct work_options {
   enum class latent_form : std::uint8_t { by_phase, absorbed, expanded };
   /// By phase: absorbed where a sequence decodes, expanded where it is prefilled.
   latent_form latent = latent_form::by_phase;
+  /// For work::bytes_below: a token's odds of an expert at least, as a share of even odds
+  /// (least_experts()). 0 where nothing is known: they reach down to the experts of one token.
+  double rarest_expert = varve::rarest_expert;
 };
 
 /// One operator of one layer in one pass.

@@ -100,7 +100,7 @@ struct work {
   std::int64_t activation_bytes = 0;    ///< everything else read and written
   math_pipe pipe = math_pipe::unknown;  ///< where the FLOPs run; of sums over several mixed
   /// Where only the device knows which experts of a mixture are touched: by how much weight_bytes, which are
-  /// the expected ones, may be too many or too few.
+  /// the expected ones, may be too many, but with odds of one in a million, or too few.
   std::int64_t bytes_below = 0;
   std::int64_t bytes_above = 0;
   /// What as many tokens again would add to weight_bytes: more experts, and other rows of tables.

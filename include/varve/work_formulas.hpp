@@ -269,6 +269,16 @@ constexpr work sampling(std::int64_t sequences, std::int64_t vocabulary, dtype l
   return out;
 }
 
+/// Odds that an expert is left out by all of `tokens`, each of which takes it with odds of `taken`.
+constexpr double untouched_odds(double taken, std::int64_t tokens) noexcept {
+  double out = 1;  // (1 − taken)^tokens by squaring
+  double power = 1 - taken;
+  for (std::int64_t left = tokens; left > 0; left /= 2, power *= power) {
+    out *= left % 2 != 0 ? power : 1;
+  }
+  return out;
+}
+
 /// How many of `experts` are touched when each of `tokens` takes `chosen` of them, all equally likely and
 /// independent of each other: E·(1 − (1 − k/E)^T). 8 experts, 2 a token, 16 tokens: 8·(1 − 0.75^16) = 7.9198.
 /// At least k, in all cases at most min(T·k, E).
@@ -279,12 +289,42 @@ constexpr double expected_experts(std::int64_t experts, std::int64_t chosen, std
   if (chosen >= experts) {
     return static_cast<double>(experts);
   }
-  double power = 1 - static_cast<double>(chosen) / static_cast<double>(experts);
-  double untouched = 1;  // (1 − k/E)^T by squaring
-  for (std::int64_t left = tokens; left > 0; left /= 2, power *= power) {
-    untouched *= left % 2 != 0 ? power : 1;
+  const double taken = static_cast<double>(chosen) / static_cast<double>(experts);
+  return static_cast<double>(experts) * (1 - untouched_odds(taken, tokens));
+}
+
+/// What least_experts() takes a token's odds of an expert to be at least, as a share of k ÷ E, whatever the
+/// tokens before it took and whichever others it leaves out: routers are not even
+/// (docs/adr/0008-fewest-experts.md).
+inline constexpr double rarest_expert = 0.1;
+
+/// Fewer than these are touched with odds of one in a million at most: the least n with
+/// C(E, u)·(1 − share·k/E)^(T·u) ≤ 10⁻⁶ for u = E − n + 1 untouched ones, and never fewer than k. 128
+/// experts, 8 a token, 4096 tokens: 128·(1 − 0.1·8/128)^4096 = 9.0e-10, so all 128; 64 tokens: 11; one: 8.
+/// k for a `share` of 0, and for more than 4096 experts.
+constexpr std::int64_t least_experts(std::int64_t experts, std::int64_t chosen, std::int64_t tokens,
+                                     double share = rarest_expert) noexcept {
+  constexpr std::int64_t most = 4096;
+  constexpr double doubted = 1e-6;
+  if (experts <= 0 || chosen <= 0 || tokens <= 0) {
+    return 0;
   }
-  return static_cast<double>(experts) * (1 - untouched);
+  if (chosen >= experts) {
+    return experts;
+  }
+  if (experts > most || !(share > 0)) {
+    return chosen;
+  }
+  const double taken = static_cast<double>(chosen) / static_cast<double>(experts);
+  const double untouched = untouched_odds((share < 1 ? share : 1) * taken, tokens);
+  double odds = 1;
+  for (std::int64_t u = 1; u <= experts - chosen; ++u) {
+    odds *= untouched * static_cast<double>(experts - u + 1) / static_cast<double>(u);
+    if (odds <= doubted) {
+      return experts - u + 1;
+    }
+  }
+  return chosen;
 }
 
 /// Choosing experts: a product of width · experts. router(16, 2048, 128, bf16): 2·16·2048·128 = 8,388,608
@@ -307,17 +347,17 @@ constexpr std::int64_t expected_bytes(std::int64_t experts, std::int64_t chosen,
 }
 
 /// Bytes that are read of `experts` matrices of `each` bytes: the expected ones as weight_bytes, how far
-/// fewer (all tokens chose the same) or more (none shared one) bytes may be, and what twice the tokens would
-/// add.
+/// fewer (least_experts()) or more (no two tokens shared one) bytes may be, and what twice the tokens would
+/// add. An engine that knows which experts were touched adds their bytes to weight_bytes itself.
 constexpr void read_experts(work& out, std::int64_t experts, std::int64_t chosen, std::int64_t tokens,
-                            std::int64_t each) noexcept {
-  const std::int64_t least = tokens > 0 ? sizes::product(chosen < experts ? chosen : experts, each) : 0;
+                            std::int64_t each, double share = rarest_expert) noexcept {
   const std::int64_t picks = sizes::product(tokens, chosen);
   const std::int64_t most = sizes::product(picks < experts ? picks : experts, each);
   const std::int64_t read = expected_bytes(experts, chosen, tokens, each);
+  const std::int64_t least = sizes::product(least_experts(experts, chosen, tokens, share), each);
   const std::int64_t twice = expected_bytes(experts, chosen, sizes::sum(tokens, tokens), each);
   out.weight_bytes = sizes::sum(out.weight_bytes, read);
-  out.bytes_below = sizes::sum(out.bytes_below, read - least);
+  out.bytes_below = sizes::sum(out.bytes_below, read > least ? read - least : 0);
   out.bytes_above = sizes::sum(out.bytes_above, most - read);
   out.doubled_bytes = sizes::sum(out.doubled_bytes, twice - read);
 }
@@ -326,10 +366,11 @@ constexpr void read_experts(work& out, std::int64_t experts, std::int64_t chosen
 /// expert_gemm(16, 28672, 4096, 8, 2, f16, f16): 2·16·2·28672·4096 = 7,516,192,768 FLOPs; 234,881,024 bytes a
 /// matrix, of which 7.9198 are read, 2 at least and 8 at most.
 constexpr work expert_gemm(std::int64_t tokens, std::int64_t n, std::int64_t k, std::int64_t experts,
-                           std::int64_t chosen, const weight_format& weights, dtype activations) noexcept {
+                           std::int64_t chosen, const weight_format& weights, dtype activations,
+                           double share = rarest_expert) noexcept {
   work out = gemm(sizes::product(tokens, chosen), n, k, weights, activations);
   out.weight_bytes = 0;
-  read_experts(out, experts, chosen, tokens, bytes_of(n, k, weights));
+  read_experts(out, experts, chosen, tokens, bytes_of(n, k, weights), share);
   return out;
 }
 

@@ -73,12 +73,14 @@ void fields(Archive& a, is<mlp_layer> auto& l) {
 template <class Archive>
 void fields(Archive& a, is<expert_layer> auto& l) {
   auto& [count, chosen, width, bias, router_bias, shared_width, shared_gate, weights, shared, down,
-         shared_down] = l;
+         shared_down, up, shared_up] = l;
   a(count, chosen, width, bias, router_bias, shared_width, shared_gate);
   fields(a, weights);
   fields(a, shared);
   maybe(a, down);
   maybe(a, shared_down);
+  maybe(a, up);
+  maybe(a, shared_up);
 }
 
 template <class Archive>
@@ -116,11 +118,11 @@ void fields(Archive& a, is<pass_sequence> auto& s) {
 template <class Archive>
 void fields(Archive& a, is<describe_options> auto& o) {
   auto& [rules, model_name, batch, context, pass] = o;
-  auto& [logits, all_logits, full_square, latent] = pass;
+  auto& [logits, all_logits, full_square, latent, rarest_expert] = pass;
   constexpr std::size_t most = 1U << 20U;
   a.list(rules, most);
   a.list(batch, most);
-  a(model_name, context, logits, all_logits, full_square, latent);
+  a(model_name, context, logits, all_logits, full_square, latent, rarest_expert);
 }
 
 inline std::string model_text(const model& of, const describe_options& how) {

@@ -47,6 +47,8 @@ model some_model() {
   mixture.attention.queries_up = varve::dtype::f32;
   mixture.experts.down = varve::dtype::int4;
   mixture.experts.shared_down = varve::dtype::f64;
+  mixture.experts.up = varve::dtype::int8;
+  mixture.experts.shared_up = varve::dtype::f16;
   dense.mlp.up = varve::dtype::tf32;
   m.layers = {dense, mixture, dense};
   m.head = weight_format{dtype::int4, 64, 1, 16};
@@ -59,7 +61,7 @@ describe_options some_options() {
   o.model_name = "target";
   o.batch = {{3, 9, false}, {1, 9, true}};
   o.context = 77;
-  o.pass = {5, true, true, work_options::latent_form::expanded};
+  o.pass = {5, true, true, work_options::latent_form::expanded, 0.3};
   return o;
 }
 
@@ -85,6 +87,8 @@ TEST(model_text, hands_over_all_of_a_model_and_how_to_describe_by_it) {
   EXPECT_FALSE(got->of.layers[0].attention.keys);
   EXPECT_EQ(got->of.layers[1].experts.down, weight_format{dtype::int4});
   EXPECT_EQ(got->of.layers[1].experts.shared_down, weight_format{dtype::f64});
+  EXPECT_EQ(got->of.layers[1].experts.up, weight_format{dtype::int8});
+  EXPECT_EQ(got->of.layers[1].experts.shared_up, weight_format{dtype::f16});
   EXPECT_EQ(got->of.layers[2].mlp.up, weight_format{dtype::tf32});
   EXPECT_EQ(got->of.layers[2].mlp.down, weight_format{dtype::f16});
   EXPECT_EQ(got->of.head, (weight_format{dtype::int4, 64, 1, 16}));
@@ -95,6 +99,7 @@ TEST(model_text, hands_over_all_of_a_model_and_how_to_describe_by_it) {
   EXPECT_TRUE(got->how.batch[1].decode);
   EXPECT_EQ(got->how.context, 77);
   EXPECT_EQ(got->how.pass.latent, work_options::latent_form::expanded);
+  EXPECT_EQ(got->how.pass.rarest_expert, 0.3);
   EXPECT_EQ(count_parameters(got->of).total, count_parameters(some_model()).total);
 }
 
