@@ -30,6 +30,8 @@ class batch {
 
   [[nodiscard]] std::int64_t tokens() const noexcept { return tokens_; }
   [[nodiscard]] std::int64_t logits() const noexcept { return logits_; }
+  /// work_options::rarest_expert.
+  [[nodiscard]] double rarest_expert() const noexcept { return rarest_expert_; }
   [[nodiscard]] attended all(std::int64_t window) const;
   /// Those whose latents are used as they are, and those whose keys and values are made of them first.
   [[nodiscard]] attended absorbed() const { return attend(absorbed_, 0); }
@@ -39,6 +41,7 @@ class batch {
   [[nodiscard]] attended attend(const std::vector<pass_sequence>& sequences, std::int64_t window) const;
 
   bool full_square_;
+  double rarest_expert_;
   std::int64_t tokens_ = 0;
   std::int64_t logits_ = 0;
   std::vector<pass_sequence> absorbed_;
@@ -71,7 +74,7 @@ class operators {
 
 void add_attention(operators& to, const model& m, const attention_layer& a, const batch& b);
 void add_mlp(operators& to, const model& m, const mlp_layer& mlp, std::int64_t tokens);
-void add_experts(operators& to, const model& m, const expert_layer& e, std::int64_t tokens);
+void add_experts(operators& to, const model& m, const expert_layer& e, const batch& b);
 
 }  // namespace model_work
 }  // namespace v0

@@ -25,29 +25,54 @@ void add_mlp(operators& to, const model& m, const mlp_layer& mlp, std::int64_t t
   to.product(block, "down_proj", tokens, m.width, mlp.width, mlp.down.value_or(mlp.weights), bias);
 }
 
-void add_experts(operators& to, const model& m, const expert_layer& e, std::int64_t tokens) {
+namespace {
+
+void add_shared(operators& to, const model& m, const expert_layer& e, std::int64_t tokens) {
   constexpr std::string_view block = "moe";
+  const weight_format beside = e.shared_up.value_or(e.shared);
+  if (beside == e.shared) {
+    operator_work& in =
+        to.product(block, "shared_gate_up", tokens, sizes::product(2, e.shared_width), m.width, e.shared);
+    in.declared.weight_bytes = sizes::product(2, bytes_of(e.shared_width, m.width, e.shared));
+  } else {
+    to.product(block, "shared_gate_proj", tokens, e.shared_width, m.width, e.shared);
+    operator_work& up = to.product(block, "shared_up_proj", tokens, e.shared_width, m.width, beside);
+    up.declared.activation_bytes = up.written_activations;  // its input was read for the gate
+  }
+  to.activate(block, "shared_act_mul", tokens, e.shared_width, true);
+  to.product(block, "shared_down", tokens, m.width, e.shared_width, e.shared_down.value_or(e.shared));
+}
+
+}  // namespace
+
+void add_experts(operators& to, const model& m, const expert_layer& e, const batch& b) {
+  constexpr std::string_view block = "moe";
+  const std::int64_t tokens = b.tokens();
   to.product(block, "router", tokens, e.count, m.width, m.type, e.router_bias ? e.count : 0);
 
   const std::int64_t rows = sizes::product(tokens, e.chosen);
   const auto chosen = [&](std::string_view name, std::int64_t n, std::int64_t k, std::int64_t matrices,
-                          const weight_format& weights) {
+                          const weight_format& weights) -> operator_work& {
     operator_work& added = to.product(block, name, rows, sizes::product(matrices, n), k, weights);
     const std::int64_t bias = e.bias ? to.bytes(sizes::product(matrices, n)) : 0;
     added.declared.weight_bytes = 0;
     read_experts(added.declared, e.count, e.chosen, tokens,
-                 sizes::sum(sizes::product(matrices, bytes_of(n, k, weights)), bias));
+                 sizes::sum(sizes::product(matrices, bytes_of(n, k, weights)), bias), b.rarest_expert());
+    return added;
   };
-  chosen("experts_gate_up", e.width, m.width, 2, e.weights);
+  const weight_format beside = e.up.value_or(e.weights);
+  if (beside == e.weights) {
+    chosen("experts_gate_up", e.width, m.width, 2, e.weights);
+  } else {
+    chosen("experts_gate_proj", e.width, m.width, 1, e.weights);
+    operator_work& up = chosen("experts_up_proj", e.width, m.width, 1, beside);
+    up.declared.activation_bytes = up.written_activations;  // its input was read for the gate
+  }
   to.activate(block, "experts_act_mul", rows, e.width, true);
   chosen("experts_down", m.width, e.width, 1, e.down.value_or(e.weights));
 
   if (e.shared_width > 0) {
-    operator_work& in =
-        to.product(block, "shared_gate_up", tokens, sizes::product(2, e.shared_width), m.width, e.shared);
-    in.declared.weight_bytes = sizes::product(2, bytes_of(e.shared_width, m.width, e.shared));
-    to.activate(block, "shared_act_mul", tokens, e.shared_width, true);
-    to.product(block, "shared_down", tokens, m.width, e.shared_width, e.shared_down.value_or(e.shared));
+    add_shared(to, m, e, tokens);
   }
   if (e.shared_gate) {
     to.product(block, "shared_gate", tokens, 1, m.width, m.type);

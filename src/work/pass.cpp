@@ -11,7 +11,7 @@ inline namespace v0 {
 namespace model_work {
 
 batch::batch(const std::vector<pass_sequence>& sequences, const work_options& options)
-    : full_square_{options.full_square} {
+    : full_square_{options.full_square}, rarest_expert_{options.rarest_expert} {
   using form = work_options::latent_form;
   for (const pass_sequence& s : sequences) {
     if (s.tokens <= 0 || s.context < s.tokens) {
@@ -71,7 +71,7 @@ void add_layer(operators& to, const model& m, const model_layer& layer, const ba
   const std::int64_t tokens = b.tokens();
   const auto feed_forward = [&] {
     if (layer.experts.count > 0) {
-      add_experts(to, m, layer.experts, tokens);
+      add_experts(to, m, layer.experts, b);
     } else if (layer.mlp.width > 0) {
       add_mlp(to, m, layer.mlp, tokens);
     }

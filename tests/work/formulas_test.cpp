@@ -8,6 +8,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -138,6 +141,83 @@ TEST(formulas, experts_that_are_touched_are_fewer_than_tokens_times_chosen) {
   EXPECT_DOUBLE_EQ(varve::expected_experts(8, 8, 3), 8);
   EXPECT_DOUBLE_EQ(varve::expected_experts(256, 8, 1'000'000), 256);
   EXPECT_DOUBLE_EQ(varve::expected_experts(0, 2, 5), 0);
+}
+
+// 128 experts, 8 a token: one is left out by a token with odds of 1 − 0.1/16 = 0.99375 at most, by 4096 with
+// 7.0e-12: 9.0e-10 that any of 128 is. By 2048 with 2.65e-6: 3.4e-4 that any is, and 8128 · 2.65e-6² = 5.7e-8
+// that two are.
+TEST(formulas, experts_that_stay_untouched_are_few_where_tokens_are_many) {
+  EXPECT_EQ(varve::least_experts(128, 8, 4096), 128);
+  EXPECT_EQ(varve::least_experts(128, 8, 2048), 127);
+  EXPECT_EQ(varve::least_experts(512, 10, 1'000'000), 512);
+  // 8 experts, 2 a token: 0.975^512 = 2.35e-6, 1.9e-5 for any, 28 · 5.5e-12 for two; 0.975^1024 = 5.5e-12.
+  EXPECT_EQ(varve::least_experts(8, 2, 512), 7);
+  EXPECT_EQ(varve::least_experts(8, 2, 1024), 8);
+}
+
+// Four tokens leave out all of six experts with odds of 0.975^24 = 0.545 at most, and there are 28 such six.
+TEST(formulas, experts_may_be_those_of_one_token_where_tokens_are_few) {
+  EXPECT_EQ(varve::least_experts(8, 2, 4), 2);
+  for (const std::int64_t experts : {8, 60, 128, 512}) {
+    EXPECT_EQ(varve::least_experts(experts, 4, 1), 4) << experts;
+    EXPECT_EQ(varve::least_experts(experts, 4, 1, 1), 4) << experts;
+  }
+  EXPECT_EQ(varve::least_experts(8, 8, 3), 8);
+  EXPECT_EQ(varve::least_experts(0, 2, 3), 0);
+  EXPECT_EQ(varve::least_experts(8, 2, 0), 0);
+}
+
+TEST(formulas, experts_of_a_router_that_nothing_is_known_of_may_be_those_of_one_token) {
+  EXPECT_EQ(varve::least_experts(128, 8, 1'000'000, 0), 8);
+  EXPECT_EQ(varve::least_experts(128, 8, 1'000'000, -1), 8);
+  EXPECT_EQ(varve::least_experts(128, 8, 1'000'000, std::numeric_limits<double>::quiet_NaN()), 8);
+  EXPECT_EQ(varve::least_experts(4097, 8, 1'000'000), 8);
+  constexpr work w = varve::expert_gemm(4096, 768, 2048, 128, 8, f16, f16, 0);
+  constexpr std::int64_t each = std::int64_t{768} * 2048 * 2;
+  EXPECT_EQ(w.weight_bytes - w.bytes_below, 8 * each);
+  EXPECT_EQ(varve::expert_gemm(4096, 768, 2048, 128, 8, f16, f16).bytes_below, 0);  // all are read
+}
+
+/// Odds of each number of touched experts where all are equally likely: a token that finds n of E touched
+/// adds j of its k with odds of C(E − n, j)·C(n, k − j) ÷ C(E, k).
+std::vector<double> odds_of_touched(std::int64_t experts, std::int64_t chosen, std::int64_t tokens) {
+  const auto ways = [](std::int64_t of, std::int64_t some) {
+    double out = some > of ? 0 : 1;
+    for (std::int64_t i = 0; i < some && i < of; ++i) {
+      out *= static_cast<double>(of - i) / static_cast<double>(i + 1);
+    }
+    return out;
+  };
+  std::vector<double> odds(static_cast<std::size_t>(experts) + 1);
+  odds[0] = 1;
+  for (std::int64_t t = 0; t < tokens; ++t) {
+    std::vector<double> next(odds.size());
+    for (std::int64_t n = 0; n <= experts; ++n) {
+      for (std::int64_t j = 0; j <= chosen && n + j <= experts; ++j) {
+        next[static_cast<std::size_t>(n + j)] += odds[static_cast<std::size_t>(n)] * ways(experts - n, j) *
+                                                 ways(n, chosen - j) / ways(experts, chosen);
+      }
+    }
+    odds = next;
+  }
+  return odds;
+}
+
+TEST(formulas, fewer_experts_than_the_least_are_one_in_a_million_by_the_exact_distribution) {
+  for (const auto& [experts, chosen] : {std::pair<std::int64_t, std::int64_t>{8, 2}, {16, 1}, {64, 8}}) {
+    for (const std::int64_t tokens : {1, 2, 3, 5, 8, 13, 21, 34, 55}) {
+      const std::vector<double> odds = odds_of_touched(experts, chosen, tokens);
+      const auto up_to = [&](std::int64_t n) { return std::accumulate(odds.begin(), odds.begin() + n, 0.0); };
+      ASSERT_NEAR(up_to(experts + 1), 1, 1e-9);
+      const std::int64_t least = varve::least_experts(experts, chosen, tokens, 1);
+      EXPECT_LE(up_to(least), 1e-6) << experts << ' ' << tokens;
+      EXPECT_LE(varve::least_experts(experts, chosen, tokens), least) << experts << ' ' << tokens;
+    }
+  }
+  // Where few are left it is the exact quantile.
+  const std::vector<double> odds = odds_of_touched(64, 8, 34);
+  EXPECT_GT(std::accumulate(odds.begin(), odds.begin() + 58, 0.0), 1e-6);
+  EXPECT_EQ(varve::least_experts(64, 8, 34, 1), 57);
 }
 
 TEST(formulas, weights_of_experts_have_bounds) {

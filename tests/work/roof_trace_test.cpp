@@ -12,6 +12,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -84,6 +85,56 @@ TEST(roof_trace, prefill_is_a_phase_of_its_own) {
 TEST(roof_trace, of_nothing_is_an_empty_pass) {
   EXPECT_TRUE(predicted({}).layers.empty());
   EXPECT_TRUE(varve::analyze(varve::roof_trace({}, {{1, 1, true}}, {})).kernels.size() < 8);
+}
+
+/// Qwen3-30B-A3B: 128 experts, 8 a token.
+varve::model mixture() {
+  varve::model m;
+  m.width = 2048;
+  m.vocabulary = 151'936;
+  varve::model_layer layer;
+  layer.attention.heads = {32, 4, 128, 128};
+  layer.experts.count = 128;
+  layer.experts.chosen = 8;
+  layer.experts.width = 768;
+  m.layers.assign(48, layer);
+  return m;
+}
+
+varve::report predicted_mixture(const varve::pass_sequence& each, std::size_t sequences,
+                                double rarest = varve::rarest_expert) {
+  varve::ceilings c;
+  c.name = "H200";
+  c.bandwidth = 4.8e12;
+  c.flops[static_cast<std::size_t>(varve::math_pipe::bf16_tensor)] = 989e12;
+  varve::analyze_options options;
+  options.ceilings = c;
+  varve::work_options how;
+  how.rarest_expert = rarest;
+  return analyze(roof_trace(mixture(), std::vector<varve::pass_sequence>(sequences, each), c, how), options);
+}
+
+// The mixture of a layer by 4096 tokens: 2·32768·3·2048·768 = 309 GFLOP, 313 µs; 128·3·2048·768·2 bytes = 1.2
+// GB of experts, 252 µs, and activations for 154 µs: memory, 406 µs. Of the 8 experts of one token it would
+// be 16 + 154 µs: compute.
+TEST(roof_trace, of_a_prefilled_mixture_has_a_verdict) {
+  const varve::report r = predicted_mixture({4096, 4096, false}, 1);
+  const varve::row* const experts = r.find({"moe"});
+  ASSERT_NE(experts, nullptr);
+  EXPECT_EQ(experts->verdict.by, varve::bound::memory) << experts->verdict.why;
+  EXPECT_NEAR(static_cast<double>(experts->inclusive.gpu_time), 406'000, 1'000);
+  EXPECT_EQ(r.phases.at(0).verdict.by, varve::bound::compute) << r.phases.at(0).verdict.why;
+
+  const varve::report any = predicted_mixture({4096, 4096, false}, 1, 0);
+  EXPECT_THAT(any.find({"moe"})->verdict.why,
+              testing::HasSubstr("bound by compute if the fewest, memory as expected, memory if the most"));
+}
+
+TEST(roof_trace, of_a_decoding_mixture_is_bound_by_memory) {
+  for (std::size_t sequences = 1; sequences <= 64; sequences *= 2) {
+    const varve::report r = predicted_mixture({1, 1024, true}, sequences);
+    EXPECT_EQ(r.phases.at(0).verdict.by, varve::bound::memory) << r.phases.at(0).verdict.why;
+  }
 }
 
 /// The device has a rate for this pipe alone.
