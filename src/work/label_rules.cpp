@@ -26,9 +26,11 @@ constexpr usual_rule usual[] = {
     {"layer layers *decoderlayer *transformerlayer *transformerblock *decoderblock gpt2block block blk",
      "layer"},
     {"sharedexpert sharedexperts sharedmlp",
-     "moe/shared_gate_up,moe/shared_act_mul,moe/shared_down,moe/shared_gate"},
+     "moe/shared_gate_up,moe/shared_gate_proj,moe/shared_up_proj,moe/shared_act_mul,moe/shared_down,"
+     "moe/shared_gate"},
     {"experts *experts fusedmoe sharedfusedmoe",
-     "moe/experts_gate_up,moe/experts_act_mul,moe/experts_down,moe/combine"},
+     "moe/experts_gate_up,moe/experts_gate_proj,moe/experts_up_proj,moe/experts_act_mul,moe/experts_down,"
+     "moe/combine"},
     {"router *router gate moegate *topkgate", "moe/router"},
     {"moe *moe *moeblock *moelayer *mixtureofexperts", "moe"},
     {"flashattention flashattn attncore attentioncore coreattention sdpa *scaleddotproduct* kqv "
@@ -37,7 +39,7 @@ constexpr usual_rule usual[] = {
     {"attention attn *attention *attention2 *selfattn attnblock attentionblock", "attention",
      "attention/attn_score,attention/attn_value,attention/kv_b_k_absorb,attention/kv_b_v_absorb"},
     {"mlp ffn *mlp *mlpblock *feedforward *ffn", "mlp,moe",
-     "moe/shared_gate_up,moe/shared_act_mul,moe/shared_down"},
+     "moe/shared_gate_up,moe/shared_gate_proj,moe/shared_up_proj,moe/shared_act_mul,moe/shared_down"},
 
     // Of attention
     {"qkv qkvproj attnqkv wqkv cattn querykeyvalue qkvparallellinear *qkvlinear",
@@ -55,7 +57,8 @@ constexpr usual_rule usual[] = {
 
     // Of feed-forward blocks
     {"gateup gateupproj ffngateup mergedcolumnparallellinear w13", "mlp/gate_proj,mlp/up_proj"},
-    {"gateup gateupproj mergedcolumnparallellinear", "moe/shared_gate_up"},
+    {"gateup gateupproj mergedcolumnparallellinear",
+     "moe/shared_gate_up,moe/shared_gate_proj,moe/shared_up_proj"},
     {"gate gateproj ffngate w1", "mlp/gate_proj"},
     {"up upproj ffnup w3", "mlp/up_proj"},
     {"up upproj ffnup fc1 cfc fcin wi denseh4hto4h columnparallellinear", "mlp/fc1"},

@@ -129,7 +129,8 @@ model unquantised(model m, dtype type) {
         layer.experts.shared = type;
     for (std::optional<weight_format>* const other :
          {&layer.attention.keys, &layer.attention.values, &layer.attention.queries_up, &layer.mlp.down,
-          &layer.mlp.up, &layer.experts.down, &layer.experts.shared_down}) {
+          &layer.mlp.up, &layer.experts.down, &layer.experts.up, &layer.experts.shared_down,
+          &layer.experts.shared_up}) {
       other->reset();
     }
   }

@@ -61,14 +61,14 @@ void add_experts(std::vector<tensor>& out, const model& m, const expert_layer& e
   out.push_back({part::router, e.count, m.width, m.type});
   out.push_back({part::router_bias, e.router_bias ? e.count : 0, 1, m.type});
   out.push_back({part::experts, e.width, m.width, e.weights, e.count, e.chosen});
-  out.push_back({part::experts, e.width, m.width, e.weights, e.count, e.chosen});
+  out.push_back({part::experts, e.width, m.width, e.up.value_or(e.weights), e.count, e.chosen});
   out.push_back({part::experts, m.width, e.width, e.down.value_or(e.weights), e.count, e.chosen});
   if (e.bias) {
     const std::int64_t each = sizes::sum(sizes::product(2, e.width), m.width);
     out.push_back({part::expert_bias, each, 1, m.type, e.count, e.chosen});
   }
   out.push_back({part::shared, e.shared_width, m.width, e.shared});
-  out.push_back({part::shared, e.shared_width, m.width, e.shared});
+  out.push_back({part::shared, e.shared_width, m.width, e.shared_up.value_or(e.shared)});
   out.push_back({part::shared, m.width, e.shared_width, e.shared_down.value_or(e.shared)});
   out.push_back({part::shared, e.shared_gate ? 1 : 0, m.width, m.type});
 }

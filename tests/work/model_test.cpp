@@ -213,6 +213,47 @@ TEST(model, each_matrix_of_a_mixture_may_have_a_format_of_its_own) {
   EXPECT_EQ(read_by_a_token(m), weight_bytes(m));
 }
 
+// Experts: 3 of 16 · 8 for the gate in 8 bits, for up in 16. The shared one: 8 · 8 in 8 and 32. Two tokens,
+// each a row of 8 to 3 experts and the shared one; what is read is read for the gate.
+TEST(model, gate_and_up_of_a_mixture_are_two_operators_where_their_formats_differ) {
+  varve::model m = small();
+  m.layers.resize(1);
+  varve::expert_layer& e = m.layers[0].experts;
+  e.count = e.chosen = 3;
+  e.width = 16;
+  e.shared_width = 8;
+  e.bias = true;
+  const std::vector<varve::pass_sequence> batch{{2, 5, true}};
+  const varve::work joined = sum(work_of_pass(m, batch));
+  e.weights = varve::dtype::int8;
+  e.up = varve::weight_format{dtype::bf16};
+  e.down = e.up;
+  e.shared = varve::dtype::fp8;
+  e.shared_up = varve::weight_format{dtype::f32};
+  const auto pass = work_of_pass(m, batch);
+  const varve::work gate = find(pass, "experts_gate_proj").declared;
+  const varve::work up = find(pass, "experts_up_proj").declared;
+  EXPECT_EQ(gate.flops, 2 * 2 * 3 * 16 * 8);
+  EXPECT_EQ(up.flops, gate.flops);
+  EXPECT_EQ(gate.weight_bytes, 3 * (16 * 8 + 16 * 2));  // biases are of 16 bits
+  EXPECT_EQ(up.weight_bytes, 3 * (16 * 8 * 2 + 16 * 2));
+  EXPECT_EQ(gate.activation_bytes, 2 * 3 * (8 + 16) * 2);
+  EXPECT_EQ(up.activation_bytes, 2 * 3 * 16 * 2);
+  EXPECT_EQ(find(pass, "shared_gate_proj").declared.weight_bytes, 8 * 8);
+  EXPECT_EQ(find(pass, "shared_up_proj").declared.weight_bytes, 8 * 8 * 4);
+  EXPECT_FALSE(find(pass, "shared_up_proj").with_previous);
+  EXPECT_EQ(
+      std::count_if(pass.begin(), pass.end(),
+                    [](const operator_work& o) { return o.name.find("gate_up") != std::string_view::npos; }),
+      0);
+  // Apart or joined, FLOPs and activations are the same, and each weight is read once.
+  EXPECT_EQ(sum(pass).flops, joined.flops);
+  EXPECT_EQ(sum(pass).activation_bytes, joined.activation_bytes);
+  EXPECT_EQ(read_by_a_token(m), weight_bytes(m));
+  EXPECT_EQ(weight_bytes(unquantised(m)), 2 * count_parameters(m).total);
+  EXPECT_EQ(find(work_of_pass(unquantised(m), batch), "experts_gate_up").declared.flops, 2 * gate.flops);
+}
+
 /// Latent 6 with a rotary part of 2; two heads of 3 + 2, values of 3.
 varve::model latent() {
   varve::model m = small();
@@ -286,6 +327,22 @@ TEST(model, experts_read_what_the_tokens_touch) {
   EXPECT_EQ(down.declared.flops, 2 * 2 * 10 * 8);
   EXPECT_EQ(find(pass, "shared_gate").declared.flops, 2 * 2 * 8);
   EXPECT_EQ(find(pass, "combine").declared.activation_bytes, (2 + 1) * 2 * 8 * 2);
+}
+
+// 128 experts of which a token takes 8: all are read by 4096 tokens, unless nothing is known of the router.
+TEST(model, all_experts_are_read_by_many_tokens_but_where_the_router_may_be_anything) {
+  varve::model m = small();
+  m.layers.resize(1);
+  m.layers[0].experts.count = 128;
+  m.layers[0].experts.chosen = 8;
+  m.layers[0].experts.width = 10;
+  const std::vector<varve::pass_sequence> prompt{{4096, 4096, false}};
+  EXPECT_EQ(find(work_of_pass(m, prompt), "experts_down").declared.weight_bytes, 128 * 160);
+  EXPECT_EQ(find(work_of_pass(m, prompt), "experts_down").declared.bytes_below, 0);
+  varve::work_options any;
+  any.rarest_expert = 0;
+  EXPECT_EQ(find(work_of_pass(m, prompt, any), "experts_down").declared.bytes_below, 120 * 160);
+  EXPECT_EQ(find(work_of_pass(m, {{1, 5, true}}), "experts_down").declared.bytes_below, 0);
 }
 
 TEST(model, a_parallel_block_has_one_sum_of_three) {

@@ -91,24 +91,6 @@ class formats {
     return stored != other ? std::optional{stored} : std::nullopt;
   }
 
-  /// Of matrices that a layer's description has one format for.
-  [[nodiscard]] weight_format of_all(std::size_t layer, const std::vector<matrix>& joined) const {
-    const weight_format first = of(layer, joined.front());
-    for (const matrix& one : joined) {
-      if (of(layer, one) != first) {
-        std::string all;
-        for (const matrix& m : joined) {
-          all.append(all.empty() ? "" : ", ").append(m.front());
-        }
-        from_.fail(
-            how_.excluded.empty() ? "config_groups" : how_.excluded_by,
-            "stores some of " + all + " of layer " + std::to_string(layer) +
-                " in another format than the others, which is not supported; name all of them or none");
-      }
-    }
-    return first;
-  }
-
  private:
   [[nodiscard]] weight_format of_any(const std::vector<std::string>& modules) const {
     const auto among = [&](const module_patterns& patterns) {
@@ -157,10 +139,18 @@ void set_attention(const formats& stored, std::size_t i, bool older, attention_l
   to.values = stored.beside(to.in, i, of("self_attn.v_proj"));
 }
 
+void set_experts(const formats& stored, std::size_t i, expert_layer& to) {
+  constexpr std::string_view joined = "mlp.experts.gate_up_proj";
+  to.weights = stored.of(i, {"mlp.experts.0.gate_proj", joined, "block_sparse_moe.experts.0.w1"});
+  to.up = stored.beside(to.weights, i, {"mlp.experts.0.up_proj", joined, "block_sparse_moe.experts.0.w3"});
+  to.down = stored.beside(
+      to.weights, i, {"mlp.experts.0.down_proj", "mlp.experts.down_proj", "block_sparse_moe.experts.0.w2"});
+}
+
 void set_shared(const formats& stored, std::size_t i, expert_layer& to) {
   if (to.shared_width > 0) {
-    to.shared = stored.of_all(i, {{"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj"},
-                                  {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj"}});
+    to.shared = stored.of(i, {"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj"});
+    to.shared_up = stored.beside(to.shared, i, {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj"});
     to.shared_down =
         stored.beside(to.shared, i, {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj"});
   }
@@ -183,12 +173,7 @@ void apply(const config& from, const quantisation& how, model& m) {
   for (std::size_t i = 0; i < m.layers.size(); ++i) {
     model_layer& l = m.layers[i];
     if (l.experts.count > 0) {
-      l.experts.weights = stored.of_all(
-          i, {{"mlp.experts.0.gate_proj", "mlp.experts.gate_up_proj", "block_sparse_moe.experts.0.w1"},
-              {"mlp.experts.0.up_proj", "mlp.experts.gate_up_proj", "block_sparse_moe.experts.0.w3"}});
-      l.experts.down = stored.beside(
-          l.experts.weights, i,
-          {"mlp.experts.0.down_proj", "mlp.experts.down_proj", "block_sparse_moe.experts.0.w2"});
+      set_experts(stored, i, l.experts);
     }
     if (how.experts_only) {
       continue;
