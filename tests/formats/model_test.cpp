@@ -46,9 +46,6 @@ TEST_F(model_file, has_the_parameters_that_a_published_model_has) {
   EXPECT_EQ(parameters(R"("model_type": "falcon", "hidden_size": 4544, "num_hidden_layers": 32,
       "num_attention_heads": 71, "vocab_size": 65024)"),
             6'921'720'704);  // 7B: one key-value head, one norm, no bias, tied, 4 times the width
-  EXPECT_EQ(parameters(R"("model_type": "falcon", "hidden_size": 8192, "num_hidden_layers": 60,
-      "num_attention_heads": 128, "num_kv_heads": 8, "new_decoder_architecture": true, "vocab_size": 65024)"),
-            41'303'293'952);  // 40B: two norms of one input
   EXPECT_EQ(
       parameters(R"("model_type": "opt", "hidden_size": 1024, "word_embed_proj_dim": 512, "ffn_dim": 4096,
       "num_hidden_layers": 24, "num_attention_heads": 16, "vocab_size": 50272,
@@ -91,6 +88,63 @@ TEST_F(model_file, has_the_parameters_of_a_published_mixture_of_experts) {
   EXPECT_EQ(oss.layers[1].attention.window, 0);
   EXPECT_EQ(oss.layers[0].experts.weights, (varve::weight_format{dtype::fp4, 32, 1, 8}));
   EXPECT_EQ(oss.layers[0].attention.in, dtype::bf16);
+}
+
+// A layer: queries and output 2·3584², keys and values 2·3584·512 with 4 heads of 128, biases 3584 + 2·512;
+// 64 experts and a shared one as wide as eight of them of 3·3584·2560, the router 64·3584 and the shared
+// one's gate 3584; two norms. 28 of them, two tables of 151,936 and a norm. Its page has 57.4 billion, of
+// which 14 are active: with both tables, as Qwen counts them.
+TEST_F(model_file, has_the_parameters_of_qwen2_57b_a14b) {
+  const auto counts =
+      count_parameters(read(R"("model_type": "qwen2_moe", "hidden_size": 3584, "intermediate_size": 18944,
+      "moe_intermediate_size": 2560, "shared_expert_intermediate_size": 20480, "num_experts": 64,
+      "num_experts_per_tok": 8, "num_hidden_layers": 28, "num_attention_heads": 28,
+      "num_key_value_heads": 4, "decoder_sparse_step": 1, "mlp_only_layers": [], "vocab_size": 151936,
+      "tie_word_embeddings": false)"));
+  constexpr std::int64_t attention = 2 * 3584 * 3584 + 2 * 3584 * 512 + 3584 + 2 * 512;
+  constexpr std::int64_t expert = 3 * 3584 * 2560;
+  constexpr std::int64_t rest = 64 * 3584 + 3584 + 2 * 3584;
+  constexpr std::int64_t table = 151'936 * 3584;
+  static_assert(28 * (attention + (64 + 8) * expert + rest) + 2 * table + 3584 == 57'408'658'944);
+  EXPECT_EQ(counts.total, 57'408'658'944);
+  static_assert(28 * (attention + (8 + 8) * expert + rest) + table + 3584 == 13'704'732'160);
+  EXPECT_EQ(counts.active, 13'704'732'160);
+  static_assert(13'704'732'160 + table == 14'249'270'784);
+}
+
+// A layer of width w with 8 key-value heads of 64: queries, keys and values w·(w + 1024), output w², a block
+// of four times the width 8·w², and one or two norms of 2·w; then the tables of 65,024 words and the last
+// norm.
+TEST_F(model_file, has_the_parameters_of_published_falcons) {
+  const auto falcon = [&](const std::string& sizes) {
+    return count_parameters(read(R"("model_type": "falcon", "bias": false, "multi_query": true,
+        "new_decoder_architecture": true, "num_kv_heads": 8, "parallel_attn": true, "vocab_size": 65024, )" +
+                                 sizes));
+  };
+  const auto layers = [](std::int64_t count, std::int64_t w, std::int64_t head, std::int64_t norms) {
+    return count * (w * (w + 2 * 8 * head) + w * w + 8 * w * w + norms * 2 * w);
+  };
+  // 11B, of heads of 128: one norm, a head of its own. Its page has 11.1 billion.
+  const auto small = falcon(R"("hidden_size": 4096, "ffn_hidden_size": 16384, "num_hidden_layers": 60,
+      "num_attention_heads": 32, "num_ln_in_parallel_attn": 1, "tie_word_embeddings": false)");
+  EXPECT_EQ(layers(60, 4096, 128, 1) + 2 * 65'024 * 4096 + 2 * 4096, 11'102'822'400);
+  EXPECT_EQ(small.total, 11'102'822'400);
+  // 40B and 180B have two norms of one input and a tied head.
+  const auto middle = falcon(R"("hidden_size": 8192, "num_hidden_layers": 60, "num_attention_heads": 128)");
+  EXPECT_EQ(layers(60, 8192, 64, 2) + 65'024 * 8192 + 2 * 8192, 41'303'293'952);
+  EXPECT_EQ(middle.total, 41'303'293'952);
+  const auto large = falcon(R"("hidden_size": 14848, "num_hidden_layers": 80, "num_attention_heads": 232)");
+  EXPECT_EQ(layers(80, 14848, 64, 2) + std::int64_t{65'024} * 14848 + 2 * 14848, 178'557'088'768);
+  EXPECT_EQ(large.total, 178'557'088'768);
+  // Counts made of its files, which have the tied table twice, are 179.523 billion.
+  EXPECT_EQ(large.total + large.embedding, 179'522'565'120);
+  EXPECT_EQ(large.head, 0);
+  // RefinedWeb-1B, the first architecture: all heads have keys, every product a bias, norms one after the
+  // other; 12·2048² + 13·2048 and two norms a layer, 1.31 billion.
+  EXPECT_EQ(parameters(R"("model_type": "falcon", "hidden_size": 2048, "num_hidden_layers": 24,
+      "num_attention_heads": 32, "vocab_size": 50304, "bias": true, "multi_query": false,
+      "parallel_attn": false, "alibi": true, "new_decoder_architecture": false)"),
+            24 * (12 * 2048 * 2048 + 13 * 2048) + 50'304 * 2048 + 2 * 2048);
 }
 
 TEST_F(model_file, takes_the_language_model_of_one_with_eyes) {

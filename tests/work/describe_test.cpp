@@ -405,8 +405,8 @@ TEST(describe, passes_of_another_model_are_left_out_where_one_is_named) {
   EXPECT_EQ(flops_of(b.t, other), 0);
 }
 
-// Two experts of width 16, of which each token goes through one, beside a shared part of width 4.
-TEST(describe, tells_the_parts_of_a_mixture_apart) {
+/// Two experts of width 16, of which each token goes through one, beside a shared part of width 4.
+varve::model mixture() {
   varve::model m = small();
   for (varve::model_layer& layer : m.layers) {
     layer.mlp.width = 0;
@@ -415,6 +415,10 @@ TEST(describe, tells_the_parts_of_a_mixture_apart) {
     layer.experts.width = 16;
     layer.experts.shared_width = 4;
   }
+  return m;
+}
+
+void check_parts_of(const varve::model& m) {
   trace_builder b;
   const std::uint32_t pass = decode(b, 10);
   const std::uint32_t layer = b.layer(pass, "DeepseekV3DecoderLayer", 0, 0, 900);
@@ -433,6 +437,16 @@ TEST(describe, tells_the_parts_of_a_mixture_apart) {
   EXPECT_EQ(flops_of(b.t, experts[0]), 3 * 2 * 16 * 8);  // of one path that comes twice
   EXPECT_EQ(flops_of(b.t, experts[1]), 0);
   EXPECT_EQ(flops_of(b.t, layer), 704);  // attention, which no range stands for
+}
+
+TEST(describe, tells_the_parts_of_a_mixture_apart) { check_parts_of(mixture()); }
+
+TEST(describe, tells_the_parts_of_a_mixture_apart_whose_gate_and_up_differ) {
+  varve::model m = mixture();
+  for (varve::model_layer& layer : m.layers) {
+    layer.experts.up = layer.experts.shared_up = varve::weight_format{varve::dtype::fp8};
+  }
+  check_parts_of(m);
 }
 
 TEST(describe, replaces_what_an_earlier_description_told_and_leaves_the_engines_word) {
