@@ -61,10 +61,7 @@ using matrix = std::vector<std::string_view>;
 class formats {
  public:
   formats(const config& from, const quantisation& how, const model& m)
-      : from_{from},
-        how_{how},
-        kept_{m.type},
-        excluded_{from, how.excluded_by, how.excluded, m.layers.size()} {
+      : how_{how}, kept_{m.type}, excluded_{from, how.excluded_by, how.excluded, m.layers.size()} {
     for (const quantised_group& g : how.groups) {
       targets_.emplace_back(from, "config_groups", g.targets, m.layers.size());
     }
@@ -108,7 +105,6 @@ class formats {
     return targets_.empty() ? how_.format : kept_;
   }
 
-  const config& from_;
   const quantisation& how_;
   weight_format kept_;  ///< of what is not quantised
   module_patterns excluded_;
