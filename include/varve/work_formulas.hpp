@@ -298,7 +298,7 @@ constexpr double expected_experts(std::int64_t experts, std::int64_t chosen, std
 /// (docs/adr/0008-fewest-experts.md).
 inline constexpr double rarest_expert = 0.1;
 
-/// Fewer than these are touched with odds of one in a million at most: the least n with
+/// Fewer than these are touched with odds of one in a million at most: the largest n with
 /// C(E, u)·(1 − share·k/E)^(T·u) ≤ 10⁻⁶ for u = E − n + 1 untouched ones, and never fewer than k. 128
 /// experts, 8 a token, 4096 tokens: 128·(1 − 0.1·8/128)^4096 = 9.0e-10, so all 128; 64 tokens: 11; one: 8.
 /// k for a `share` of 0, and for more than 4096 experts.
