@@ -76,7 +76,7 @@ TEST_F(predict, says_that_a_model_does_not_fit) {
 // 1024 · 3, 1024 · 2, 1024 + 2 · 2048, 2048 + 1024: 13,312. Two of them and the head's 1,024,000 + 1024 +
 // 2000: 10,490,832. Attention: 2 · (10,000 · 1024 + 2048) = 20,484,096. Norms 5 · 3 · 1024, activation 2 · (2
 // · 3 · 1024 + 3 · 2048), embedding 2 · 1024: 41,984. Of all 31,016,912, which take 6.46 µs of 4.8 TB/s, that
-// is 33.8 % and 66.0 %.
+// is 33.8 % and 66.0 %. Kernels last whole nanoseconds: 2.187 µs for the 2.1856 of linear are 99.9 % of roof.
 TEST_F(predict, shares_a_pass_out_among_operators_and_categories) {
   const auto by = [&](const char* view) {
     return run({"predict", "--model", model, "--device", "h200", "--context", "10000", "--by", view}).out;
