@@ -108,6 +108,7 @@ constexpr std::array rules{
     rule{kv_cache, "slot_mapping"},
     rule{kv_cache, "k_set_rows"},  // llama.cpp writes the cache with it
 
+    rule{normalisation, "attn_norm"},
     rule{attention, "attention"},
     rule{attention, "attn"},
     rule{attention, "fmha"},

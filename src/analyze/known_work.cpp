@@ -4,9 +4,11 @@
 
 #include "analyze/numbers.hpp"
 #include "analyze/product_kernels.hpp"
+#include "analyze/verdict.hpp"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace varve {
 inline namespace v0 {
@@ -109,6 +111,9 @@ class kernel_finder {
   std::vector<kernel_work> run() {
     source_ = sources_of_slots(t_, s_, activities_, rows_);
     find_lone_kernels();
+    if (is_prediction(t_.collectors)) {
+      place_in_order();
+    }
     place_slots(work_source::engine);  // or more trusted
     place_operators();
     place_slots(work_source::description);
@@ -209,6 +214,37 @@ class kernel_finder {
     }
     for (const std::uint32_t pos : done) {
       count(pos);
+    }
+  }
+
+  /// A prediction tells the work of a range kernel by kernel, in the order in which they run.
+  void place_in_order() {
+    using place = std::pair<std::uint32_t, std::uint32_t>;  // a slot, and what is in it
+    std::vector<place> kernels;
+    std::vector<place> entries;
+    for (std::uint32_t pos = 0; pos < activities_.size; ++pos) {
+      if (is_kernel(pos)) {
+        kernels.emplace_back(activities_.slot[pos], pos);
+      }
+    }
+    for (std::uint32_t w = 0; w < t_.works.size(); ++w) {
+      const std::uint32_t owner = s_.works.owner_of(t_.works[w], s_.ranges);
+      if (owner != none && rows_.first_slot(owner) != none) {
+        entries.emplace_back(rows_.first_slot(owner), w);
+      }
+    }
+    std::sort(kernels.begin(), kernels.end());
+    std::sort(entries.begin(), entries.end());
+    for (auto first = entries.begin(); first != entries.end();) {
+      const auto of_others = [slot = first->first](const place& p) { return p.first != slot; };
+      const auto last = std::find_if(first, entries.end(), of_others);
+      auto kernel = std::lower_bound(kernels.begin(), kernels.end(), place{first->first, 0});
+      const bool one_each = std::find_if(kernel, kernels.end(), of_others) - kernel == last - first;
+      for (; one_each && first != last; ++first, ++kernel) {
+        add(kernel->second, t_.works[first->second].declared);
+        count(kernel->second);
+      }
+      first = last;
     }
   }
 

@@ -34,7 +34,8 @@ struct kernel_work {
 };
 
 /// By kernel row, empty where none is known: a kernel does the work of the operator, range or replay that
-/// launched it and no other kernel. `kernel` is the row of each activity.
+/// launched it and no other kernel; in predictions each kernel does its own. `kernel` is the row of each
+/// activity.
 [[nodiscard]] std::vector<kernel_work> find_kernel_work(const trace& t, const structure& s,
                                                         const activity_table& activities,
                                                         const std::vector<std::uint32_t>& kernel,

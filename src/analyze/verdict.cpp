@@ -361,6 +361,11 @@ class judgement {
 
 verdict judge(const facts& f) { return judgement{f}.run(); }
 
+bool is_prediction(const std::vector<collector_status>& collectors) noexcept {
+  return std::any_of(collectors.begin(), collectors.end(),
+                     [](const collector_status& c) { return c.name == "prediction"; });
+}
+
 bool beats_roof(const verdict& v, const ceilings& device) noexcept {
   const double most_compute = most_of_compute(device);
   return v.compute_share > most_compute || v.memory_share > most_utilised ||

@@ -10,6 +10,7 @@
 #include <varve/report.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace varve {
 inline namespace v0 {
@@ -51,6 +52,9 @@ struct facts {
 };
 
 [[nodiscard]] verdict judge(const facts& f);
+
+/// Whether nothing ran (roof_trace()).
+[[nodiscard]] bool is_prediction(const std::vector<collector_status>& collectors) noexcept;
 
 /// Whether that is more than `device` can do: shares of a verdict on it that nothing may rest on.
 [[nodiscard]] bool beats_roof(const verdict& v, const ceilings& device) noexcept;

@@ -43,8 +43,7 @@ class verdict_builder {
     any_work_ = std::any_of(to.phases.begin(), to.phases.end(),
                             [](const phase_row& p) { return !p.total.declared.empty(); }) ||
                 !from.kernel_works.empty();
-    predicted_ = std::any_of(to.quality.collectors.begin(), to.quality.collectors.end(),
-                             [](const collector_status& c) { return c.name == "prediction"; });
+    predicted_ = is_prediction(to.quality.collectors);
   }
 
   void build() {

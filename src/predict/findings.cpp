@@ -56,7 +56,7 @@ class finder {
  public:
   explicit finder(const report& r)
       : r_{r},
-        predicted_{comes_from(r, "prediction")},
+        predicted_{analysis::is_prediction(r.quality.collectors)},
         on_a_gpu_{!predicted_ && !r.quality.live_cpu},
         told_by_label_(r.layers.size(), false),
         profiled_(r.layers.size(), none) {
@@ -275,8 +275,8 @@ void finder::slowest_kernels() {
       const auto time = static_cast<double>(k->inclusive.gpu_time);
       const auto whole = static_cast<double>(r_.phases[p].total.gpu_time);
       found_.push_back({finding::kind::slowest, p, none, whole > 0 ? time / whole : 0, 0,
-                        "kernel " + k->path + " in " + k->phase + " takes " + duration(time) + ", " +
-                            percent(time, whole) + " % of its phase's GPU time",
+                        (predicted_ ? "operator " : "kernel ") + k->path + " in " + k->phase + " takes " +
+                            duration(time) + ", " + percent(time, whole) + " % of its phase's GPU time",
                         on_a_gpu_ ? predict::profile_command(k->path, {}) : std::string{}});
     }
   }

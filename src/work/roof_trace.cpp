@@ -94,6 +94,7 @@ class writer {
     t_.intern_thread(0);
     t_.intern_stream({0, 0, 0});
     t_.devices.push_back({0, device.name, device.multiprocessors, device.compute_capability, 0});
+    t_.begin = start;
     t_.live_cpu = false;
     t_.collectors.push_back({"prediction", "", collector_state::stopped, "nothing ran" + widened});
     pass_ = open(none, range_kind::phase, decode ? "decode" : "prefill", no_index);
@@ -118,7 +119,8 @@ class writer {
     return w;
   }
 
-  void add(const operator_work& first, const work& all) {
+  /// One that runs in one kernel with those after it, `name` with all their names.
+  void add(const operator_work& first, const std::string& name, const work& all) {
     place(first);
     const time_ns begin = now();
     exact_ += roof_time(all, device_);
@@ -129,7 +131,7 @@ class writer {
     }
     t_.works.push_back({block_, all, work_source::description});
     t_.add_call({begin, begin, ++correlation_, block_, 0, call_kind::launch, false});
-    t_.add_activity({begin, now(), correlation_, t_.strings.intern(first.name), none, none, 0});
+    t_.add_activity({begin, now(), correlation_, t_.strings.intern(name), none, none, 0});
     for (const std::uint32_t r : {pass_, layer_, block_}) {
       if (r != none) {
         t_.ranges[r].end = now();
@@ -144,7 +146,7 @@ class writer {
 
  private:
   /// Sums are right to a nanosecond, however short the operators.
-  [[nodiscard]] time_ns now() const noexcept { return std::llround(exact_); }
+  [[nodiscard]] time_ns now() const noexcept { return start + std::llround(exact_); }
 
   std::uint32_t open(std::uint32_t parent, range_kind kind, std::string_view name, std::int32_t index) {
     range r;
@@ -170,6 +172,7 @@ class writer {
     }
   }
 
+  static constexpr time_ns start = 1;        ///< what begins and ends at 0 has no times
   static constexpr double longest = 9.2e18;  ///< nanoseconds
 
   const ceilings& device_;
@@ -194,10 +197,12 @@ trace roof_trace(const model& m, const std::vector<pass_sequence>& sequences, co
   const std::vector<operator_work> operators = work_of_pass(m, sequences, options);
   for (std::size_t first = 0, last = 0; first < operators.size(); first = last) {
     work all = out.rated(operators[first].declared, plain);
+    std::string name{operators[first].name};
     for (last = first + 1; last < operators.size() && operators[last].with_previous; ++last) {
       all += out.rated(operators[last].declared, plain);
+      name.append(" + ").append(operators[last].name);
     }
-    out.add(operators[first], all);
+    out.add(operators[first], name, all);
   }
   trace& t = out.to();
   std::int64_t tokens[2] = {0, 0};

@@ -17,6 +17,9 @@ namespace varve::table {
 /// A name in bold that fits into a line.
 std::string heading(std::string_view text, const style& s);
 
+/// Whether nothing ran: what stands for kernels are a model's operators.
+bool is_prediction(const report& r) noexcept;
+
 /// Where the report comes from, its devices and requests.
 std::string title(const report& r, const style& s);
 

@@ -278,7 +278,7 @@ std::string sections(const report& r, const table_options& options, const style&
   for (const column_of_rows& c : columns) {
     heads.push_back(c.head);
   }
-  grid g{name_of(options.by), heads};
+  grid g{options.by == view::kernel && is_prediction(r) ? "operator" : name_of(options.by), heads};
   std::vector<std::vector<grid_row>> rows;
   for (const section& one : all) {
     std::vector<grid_row> cells;

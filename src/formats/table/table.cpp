@@ -29,7 +29,11 @@ report with_host_times(report r) {
   return r;
 }
 
-std::string print(const report& r, const table_options& options, bool host_only) {
+std::string print(const report& r, table_options options, bool host_only) {
+  // A model's operators stand for kernels, of which a prediction has none.
+  if (options.by == view::operators && table::is_prediction(r)) {
+    options.by = view::kernel;
+  }
   const std::size_t width = options.width > 0 ? static_cast<std::size_t>(options.width) : 0;
   const table::style s{options.colour, width, host_only};
   std::string out;

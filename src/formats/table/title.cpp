@@ -59,15 +59,18 @@ void add_requests(std::vector<std::string>& pieces, const report& r, std::string
 
 }  // namespace
 
+bool is_prediction(const report& r) noexcept {
+  return std::any_of(r.quality.collectors.begin(), r.quality.collectors.end(),
+                     [](const collector_status& c) { return c.name == "prediction"; });
+}
+
 std::string title(const report& r, const style& s) {
   // Begin and end may be absurd in a damaged trace: subtract without overflow.
   const auto recorded =
       static_cast<std::int64_t>(static_cast<std::uint64_t>(r.end) - static_cast<std::uint64_t>(r.begin));
   std::vector<std::string> first{heading(r.source.empty() ? "varve" : printable(r.source), s)};
   if (recorded > 0) {
-    const bool predicted = std::any_of(r.quality.collectors.begin(), r.quality.collectors.end(),
-                                       [](const collector_status& c) { return c.name == "prediction"; });
-    first.push_back(duration(recorded) + (predicted ? "" : " recorded"));
+    first.push_back(duration(recorded) + (is_prediction(r) ? "" : " recorded"));
   }
   std::string out = flow(first, " · ", indent, s.text_width()) + '\n';
   for (const device_row& d : r.devices) {
