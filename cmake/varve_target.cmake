@@ -16,12 +16,14 @@ endif()
 function(varve_target target)
   target_compile_features(${target} PRIVATE cxx_std_20)
   set_target_properties(${target} PROPERTIES
+    UNITY_BUILD_BATCH_SIZE 0
     CXX_EXTENSIONS OFF C_STANDARD 11 CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-stringop-overflow>"  # false alarms of g++ 12 on std::string (GCC bug 105651)
+    $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-shadow>  # of a name in another source
     $<$<BOOL:${VARVE_WERROR}>:-Werror>)
   if(VARVE_SANITIZE)
     # CUPTI's functions and our callbacks are called through declarations of our own: alike, not the same types.
@@ -32,4 +34,17 @@ function(varve_target target)
     # C programs need the C++ half of clang's runtime too, for the library that they link.
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   endif()
+endfunction()
+
+# Where CMAKE_UNITY_BUILD is set (the presets of sanitizers and the cross build, which cost the most), the sources of a
+# target are compiled as one; with this, those of each of its folders.
+function(varve_unity_by_folder target)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  foreach(source IN LISTS sources)
+    get_filename_component(folder ${source} DIRECTORY)
+    string(MAKE_C_IDENTIFIER ${folder} folder)
+    set_property(SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP ${folder})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()

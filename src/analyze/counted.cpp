@@ -52,12 +52,12 @@ struct tally {
 };
 
 /// Of the calls of a row.
-using tallies = std::map<quantity, tally>;
+using counts_of_row = std::map<quantity, tally>;
 
 /// Sum of the means of all those of `all` that `belongs` names; −1 where one was not counted here, or none
 /// is.
 template <class Belongs>
-double sum_of(const tallies& here, const std::set<quantity>& all, const Belongs& belongs) {
+double sum_of(const counts_of_row& here, const std::set<quantity>& all, const Belongs& belongs) {
   double sum = 0;
   bool any = false;
   for (const quantity& q : all) {
@@ -87,7 +87,7 @@ void set_intensity(counted_work& c, bool whole) noexcept {
   c.intensity = whole && bytes > 0 ? std::max(operations_in(c), 0.0) / bytes : 0;
 }
 
-counted_work work_of(const tallies& here, const std::set<quantity>& all) {
+counted_work work_of(const counts_of_row& here, const std::set<quantity>& all) {
   counted_work out;
   for (const auto& [q, t] : here) {
     out.calls = std::max(out.calls, t.calls);
@@ -248,7 +248,7 @@ void add_counts(const results& from, const tree_order& order, report& to) {
     return;
   }
   std::set<quantity> all;
-  std::map<std::uint32_t, tallies> by_row;
+  std::map<std::uint32_t, counts_of_row> by_row;
   std::uint64_t homeless = 0;
   for (const range_count& c : t.counts) {
     const auto& devices = from.activities.devices;

@@ -18,7 +18,7 @@ namespace analysis {
 namespace {
 
 /// Differences up to this share of the FLOPs that count are those of conventions.
-constexpr double tolerated = 0.05;
+constexpr double tolerated_difference = 0.05;
 
 struct flops_told {
   double counted = 0;
@@ -75,7 +75,7 @@ void add_differences(const results& from, const tree_order& order, report& to) {
         phase != to.phases.end() ? static_cast<std::uint32_t>(phase - to.phases.begin()) : none;
     summary& s = phases[{index, pair}];
     ++s.rows;
-    if (told.difference() <= tolerated) {
+    if (told.difference() <= tolerated_difference) {
       continue;
     }
     ++s.differ;
@@ -94,10 +94,10 @@ void add_differences(const results& from, const tree_order& order, report& to) {
     f.phase = key.first;
     f.layer = s.worst;
     f.value = s.told.difference();
-    f.threshold = tolerated;
+    f.threshold = tolerated_difference;
     const std::string& path = to.layers[s.worst].path;
     f.text = name_of(other) + " and " + name_of(counted) + " differ by more than " +
-             percent_of(tolerated, 1) + " in the FLOPs of " + std::to_string(s.differ) + " of " +
+             percent_of(tolerated_difference, 1) + " in the FLOPs of " + std::to_string(s.differ) + " of " +
              std::to_string(s.rows) + " rows, most in " + (path.empty() ? "what is in no layer" : path) +
              ": " + rate_of(s.told.other, "FLOP") + " and " + rate_of(s.told.counted, "FLOP") +
              ", of which " + name_of(counted) + " count";

@@ -27,7 +27,7 @@ namespace {
 constexpr double tera = 1e12;
 constexpr double giga = 1e9;
 constexpr double mega = 1e6;
-constexpr double mebi = 1024.0 * 1024.0;
+constexpr double mib = 1024.0 * 1024.0;
 
 /// Three digits, or more where they stand before the point; "-" for what is unknown.
 std::string number(double value) {
@@ -88,7 +88,7 @@ std::string details(const ceilings& c) {
   }
   if (c.l2_bytes > 0) {
     line(out, "last cache",
-         number(c.l2_bytes / mebi) + " MiB" +
+         number(c.l2_bytes / mib) + " MiB" +
              (c.l2_bandwidth > 0 ? ", " + number(c.l2_bandwidth / giga) + " GB/s" : ""));
   }
   if (c.link_bandwidth > 0) {

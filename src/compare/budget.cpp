@@ -16,7 +16,7 @@
 namespace varve {
 inline namespace v0 {
 
-namespace compare {
+namespace budgets {
 namespace {
 
 /// Both texts, exact ones where short ones do not tell them apart.
@@ -351,21 +351,21 @@ class entry_check {
 };
 
 }  // namespace
-}  // namespace compare
+}  // namespace budgets
 
 namespace {
 
 budget_result check_against(const report& r, const budget& b, const report* baseline, std::size_t runs,
                             const budget_check_options& options) {
-  compare::row_index rows{r};
-  std::vector<compare::row_index> before;
+  budgets::row_index rows{r};
+  std::vector<budgets::row_index> before;
   before.reserve(runs);
   for (std::size_t i = 0; i < runs; ++i) {
     before.emplace_back(baseline[i]);
   }
   budget_result out;
   for (std::size_t i = 0; i < b.entries.size(); ++i) {
-    out.entries.push_back(compare::entry_check{b, i, rows, before, r, options}.run());
+    out.entries.push_back(budgets::entry_check{b, i, rows, before, r, options}.run());
   }
   return out;
 }

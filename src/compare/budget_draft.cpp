@@ -13,7 +13,7 @@
 namespace varve {
 inline namespace v0 {
 
-namespace compare {
+namespace budgets {
 namespace {
 
 constexpr std::size_t most_groups = 256;  ///< of layers: a file may say that each took all of the time
@@ -35,10 +35,6 @@ double rounded(double value, bool up) {
 bool is_ramp(std::string_view phase) noexcept {
   constexpr std::string_view suffix = " (ramp)";
   return phase.size() > suffix.size() && phase.substr(phase.size() - suffix.size()) == suffix;
-}
-
-bool is_preparation(std::string_view phase) noexcept {
-  return phase == "load" || phase == "capture" || phase == "warm-up";
 }
 
 /// Whether a name that is no pattern is the layer's own, with or without its number.
@@ -233,10 +229,10 @@ class draft {
 };
 
 }  // namespace
-}  // namespace compare
+}  // namespace budgets
 
 budget draft_budget(const report& r, const budget_draft_options& options) {
-  return compare::draft{r, options}.run();
+  return budgets::draft{r, options}.run();
 }
 
 }  // namespace v0

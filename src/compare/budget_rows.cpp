@@ -9,7 +9,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 namespace {
 
@@ -28,11 +28,6 @@ const std::vector<row>* view_of(const report& r, budget_of of) noexcept {
   }
 }
 
-/// What is not meant unless it is named.
-bool is_preparation(std::string_view phase) noexcept {
-  return phase == "load" || phase == "capture" || phase == "warm-up";
-}
-
 template <class Row>
 bool fits_place(const budget_where& where, const Row& r) noexcept {
   const bool phase = where.phase.empty() ? !is_preparation(r.phase) : fits(where.phase, r.phase);
@@ -41,6 +36,10 @@ bool fits_place(const budget_where& where, const Row& r) noexcept {
 }
 
 }  // namespace
+
+bool is_preparation(std::string_view phase) noexcept {
+  return phase == "load" || phase == "capture" || phase == "warm-up";
+}
 
 const row_index::keys& row_index::keys_of(budget_of of) {
   const auto [at, is_new] = keys_.try_emplace(of);
@@ -207,6 +206,6 @@ std::string_view singular(budget_of of) noexcept {
   return names[static_cast<std::size_t>(of)];
 }
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve

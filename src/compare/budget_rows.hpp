@@ -16,7 +16,10 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
+
+/// A phase that is not meant unless it is named.
+[[nodiscard]] bool is_preparation(std::string_view phase) noexcept;
 
 /// Rows of a report by their keys.
 class row_index {
@@ -57,7 +60,7 @@ class row_index {
 [[nodiscard]] std::string_view plural(budget_of of) noexcept;
 [[nodiscard]] std::string_view singular(budget_of of) noexcept;
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve
 

@@ -16,8 +16,6 @@ namespace {
 using table::counted;
 using table::number;
 
-std::string quoted(const std::string& name) { return name.empty() ? "an unknown one" : name; }
-
 /// In Hz, 0 where unknown.
 void add_clocks(std::vector<device_difference>& to, const char* name, double a, double b) {
   if (a > 0 && b > 0 && std::fabs(a - b) > 0.01 * a) {
@@ -30,14 +28,16 @@ double hertz(std::int64_t clock) { return clock > 0 ? static_cast<double>(clock)
 
 }  // namespace
 
+std::string name_or_unknown(const std::string& name) { return name.empty() ? "an unknown one" : name; }
+
 std::vector<device_difference> differences_of(const device_row& base, const device_row& fresh) {
   std::vector<device_difference> out;
   const device_info& x = base.device;
   const device_info& y = fresh.device;
   if (x.name != y.name) {
     const bool known = !x.name.empty() && !y.name.empty();
-    out.push_back(
-        {known, known ? 0.7 : 0.1, false, "device: " + quoted(x.name) + " against " + quoted(y.name)});
+    out.push_back({known, known ? 0.7 : 0.1, false,
+                   "device: " + name_or_unknown(x.name) + " against " + name_or_unknown(y.name)});
     return out;
   }
   if (x.multiprocessors != y.multiprocessors && x.multiprocessors > 0 && y.multiprocessors > 0) {

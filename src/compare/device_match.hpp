@@ -21,6 +21,8 @@ struct device_difference {
   std::string text;
 };
 
+[[nodiscard]] std::string name_or_unknown(const std::string& name);
+
 /// As far as both are known.
 [[nodiscard]] std::vector<device_difference> differences_of(const device_row& base, const device_row& fresh);
 

@@ -12,7 +12,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 [[nodiscard]] std::vector<definition> row_lines();
 [[nodiscard]] std::vector<definition> phase_lines();
@@ -74,7 +74,7 @@ template <auto Member>
   return d;
 }
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve
 

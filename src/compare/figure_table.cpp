@@ -12,7 +12,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 namespace {
 
@@ -71,6 +71,6 @@ const std::vector<definition>& definitions(budget_of of) {
   }
 }
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve

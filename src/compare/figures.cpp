@@ -14,7 +14,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 namespace {
 
@@ -211,32 +211,32 @@ const phase_row* phase_of(const report& r, const row& one) noexcept {
   return nullptr;
 }
 
-}  // namespace compare
+}  // namespace budgets
 
 std::vector<figure_info> figures(budget_of of) {
   std::vector<figure_info> out;
-  for (const compare::definition& d : compare::definitions(of)) {
+  for (const budgets::definition& d : budgets::definitions(of)) {
     out.push_back(d.info);
   }
   return out;
 }
 
 std::optional<figure_unit> unit_of(budget_of of, std::string_view figure) {
-  const auto found = compare::find_figure(of, figure);
+  const auto found = budgets::find_figure(of, figure);
   return found ? std::optional{found->of->info.unit} : std::nullopt;
 }
 
 namespace {
 
-figure_value value_of(budget_of of, std::string_view name, const compare::subject& s) {
-  const auto found = compare::find_figure(of, name);
-  return found ? compare::read(*found, s) : figure_value{std::nullopt, "there is no such figure"};
+figure_value value_of(budget_of of, std::string_view name, const budgets::subject& s) {
+  const auto found = budgets::find_figure(of, name);
+  return found ? budgets::read(*found, s) : figure_value{std::nullopt, "there is no such figure"};
 }
 
 }  // namespace
 
 figure_value figure_of(const report& r, const row& of, std::string_view figure) {
-  return value_of(budget_of::layer, figure, {&r, &of, compare::phase_of(r, of), nullptr});
+  return value_of(budget_of::layer, figure, {&r, &of, budgets::phase_of(r, of), nullptr});
 }
 
 figure_value figure_of(const report& r, const phase_row& of, std::string_view figure) {

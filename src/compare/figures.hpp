@@ -15,7 +15,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 enum class statistic : std::uint8_t { own, pass, total, mean, min, p50, p95, p99, max, deviation };
 
@@ -62,7 +62,7 @@ struct figure {
 /// The phase that a row is in, or null.
 [[nodiscard]] const phase_row* phase_of(const report& r, const row& one) noexcept;
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve
 

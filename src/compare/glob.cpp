@@ -6,7 +6,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 namespace {
 
@@ -71,7 +71,7 @@ bool path_pattern::fits(std::string_view path) const {
     if (p < steps_.size() && steps_[p] == "**") {
       star = p++;
       tried = s;
-    } else if (p < steps_.size() && compare::fits(steps_[p], steps[s])) {
+    } else if (p < steps_.size() && budgets::fits(steps_[p], steps[s])) {
       ++p;
       ++s;
     } else if (star != nowhere) {
@@ -98,6 +98,6 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve

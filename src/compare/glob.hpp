@@ -11,7 +11,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 /// `*` is any text, `\` takes the next character as it is. Time: at most pattern × text, no recursion.
 [[nodiscard]] bool fits(std::string_view pattern, std::string_view text) noexcept;
@@ -30,7 +30,7 @@ class path_pattern {
 /// A pattern that fits this text alone.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve
 

@@ -10,7 +10,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 /// One limit, as it is for one row.
 struct bound_value {
@@ -45,7 +45,7 @@ struct bound_value {
   return b.surely && (b.least ? actual < *b.surely : actual > *b.surely);
 }
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve
 

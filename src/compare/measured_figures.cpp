@@ -4,7 +4,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 namespace {
 
@@ -113,6 +113,6 @@ std::vector<definition> measured_lines(std::string_view per) {
   return out;
 }
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve

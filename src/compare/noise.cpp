@@ -10,7 +10,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 namespace {
 
@@ -98,6 +98,6 @@ double noise_of(const figure& f, const subject& now, const subject& before) {
   return std::max(noise_floor, 2 * std::sqrt(both));
 }
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve

@@ -9,7 +9,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 /// A run's times move by so much from one run to the next, whatever its passes say.
 inline constexpr double noise_floor = 0.02;
@@ -22,7 +22,7 @@ inline constexpr std::size_t passes_for_spread = 5;
 /// a sum or a mean the plain standard errors of the means count where they are larger.
 [[nodiscard]] double noise_of(const figure& f, const subject& now, const subject& before);
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve
 

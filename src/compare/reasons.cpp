@@ -23,8 +23,6 @@ using table::counted;
 using table::number;
 using table::percent;
 
-std::string quoted(const std::string& name) { return name.empty() ? "an unknown one" : name; }
-
 class judge_of_sides {
  public:
   explicit judge_of_sides(comparison& to) : to_{to} {}
@@ -117,7 +115,8 @@ class judge_of_sides {
       tell(false, 0.3, "quality", "one sets ramps apart (--steady), the other does not");
     }
     if (x.clock != y.clock) {
-      tell(false, 0.05, "clock", "times were taken by " + quoted(x.clock) + " and by " + quoted(y.clock));
+      tell(false, 0.05, "clock",
+           "times were taken by " + name_or_unknown(x.clock) + " and by " + name_or_unknown(y.clock));
     }
   }
 

@@ -7,7 +7,7 @@
 
 namespace varve {
 inline namespace v0 {
-namespace compare {
+namespace budgets {
 
 namespace {
 
@@ -125,6 +125,6 @@ std::vector<definition> report_lines() {
                    "first to last pass's end ÷ (passes − 1)")};
 }
 
-}  // namespace compare
+}  // namespace budgets
 }  // namespace v0
 }  // namespace varve

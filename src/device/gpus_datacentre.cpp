@@ -6,7 +6,7 @@ namespace varve::device {
 
 namespace {
 
-constexpr gpu rows[] = {
+constexpr gpu datacentre_rows[] = {
     {.name = "P100 PCIe 12GB",
      .prints = {"Tesla P100-PCIE-12GB"},
      .chip = {60, 56, 1303},
@@ -412,6 +412,8 @@ constexpr gpu rows[] = {
 
 }  // namespace
 
-gpu_list datacentre_gpus() noexcept { return {rows, sizeof rows / sizeof rows[0]}; }
+gpu_list datacentre_gpus() noexcept {
+  return {datacentre_rows, sizeof datacentre_rows / sizeof datacentre_rows[0]};
+}
 
 }  // namespace varve::device

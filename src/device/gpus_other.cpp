@@ -6,7 +6,7 @@ namespace varve::device {
 
 namespace {
 
-constexpr gpu rows[] = {
+constexpr gpu other_rows[] = {
     {.name = "GeForce GTX 1080 Ti",
      .prints = {"GeForce GTX 1080 Ti"},
      .chip = {61, 28, 1582},
@@ -204,6 +204,6 @@ constexpr gpu rows[] = {
 
 }  // namespace
 
-gpu_list other_gpus() noexcept { return {rows, sizeof rows / sizeof rows[0]}; }
+gpu_list other_gpus() noexcept { return {other_rows, sizeof other_rows / sizeof other_rows[0]}; }
 
 }  // namespace varve::device

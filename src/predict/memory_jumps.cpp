@@ -23,10 +23,9 @@ namespace {
 
 using table::bytes;
 
-constexpr double least_growth = 1e6;       ///< bytes: less is no news
-constexpr double least_difference = 0.05;  ///< of what the median peer's is
+constexpr double least_growth = 1e6;  ///< bytes: less is no news
+constexpr double least_jump = 0.05;   ///< of what the median peer's is
 constexpr std::size_t most_layers = 10;
-constexpr std::size_t fewest_passes = 8;
 constexpr std::size_t most_passes = 256;  ///< pairs grow with the square
 constexpr double trend_limit = 3;         ///< standard deviations
 constexpr double main_part = 0.5;         ///< of a phase's growth: of one layer, which is named
@@ -49,7 +48,7 @@ void find_outliers(const report& r, const std::vector<peers>& groups, std::vecto
     const double deviation = median_deviation(left, middle);
     for (std::size_t i = 0; i < left.size(); ++i) {
       const row& layer = r.layers[group.rows[i]];
-      if (left[i] - middle >= std::max(least_growth, least_difference * std::abs(middle)) &&
+      if (left[i] - middle >= std::max(least_growth, least_jump * std::abs(middle)) &&
           robust_score(left[i], middle, deviation) > score_limit &&
           told.insert(std::tie(layer.path, layer.phase, layer.model, layer.batch)).second) {
         all.push_back({finding::kind::memory_jump, phase_of(r, layer), group.rows[i], left[i] - middle,

@@ -5,12 +5,14 @@
 #ifndef VARVE_PREDICT_ROBUST_HPP
 #define VARVE_PREDICT_ROBUST_HPP
 
+#include <cstddef>
 #include <vector>
 
 namespace varve {
 inline namespace v0 {
 namespace predict {
 
+inline constexpr std::size_t fewest_passes = 8;  ///< that a median and deviations are taken of
 inline constexpr double score_limit = 3.5;  ///< robust deviations that stand out (Iglewicz and Hoaglin, 1993)
 /// Standard deviations of a normal distribution in its median deviation (Rousseeuw and Croux, 1993).
 inline constexpr double deviations_in_median = 1.4826;

@@ -25,7 +25,6 @@ using table::duration;
 using table::number;
 using table::percent;
 
-constexpr std::size_t fewest_passes = 8;
 constexpr double least_excess = 0.2;  ///< of the median: what a slow pass takes longer
 constexpr double least_drop = 0.05;   ///< of a clock, against that of the other passes
 constexpr double least_limit = 0.1;   ///< of the time, more than in the other passes

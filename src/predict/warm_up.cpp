@@ -25,9 +25,8 @@ namespace {
 
 using table::duration;
 
-constexpr std::size_t fewest_passes = 8;
-constexpr double least_difference = 0.2;  ///< of the median: what a cold pass takes longer
-constexpr double least_share = 0.01;      ///< of the time of all passes: what the cold ones take longer
+constexpr double least_cold_excess = 0.2;  ///< of the median: what a cold pass takes longer
+constexpr double least_share = 0.01;       ///< of the time of all passes: what the cold ones take longer
 
 }  // namespace
 
@@ -43,7 +42,7 @@ void find_warm_ups(const report& r, std::vector<finding>& found) {
     const double middle = median(steps);
     const double limit =
         middle + std::max(score_limit * deviations_in_median * median_deviation(steps, middle),
-                          least_difference * middle);
+                          least_cold_excess * middle);
     const auto warm = std::find_if(steps.begin(), steps.end(), [&](double s) { return s <= limit; });
     const auto count = static_cast<double>(warm - steps.begin());
     const double time = std::accumulate(steps.begin(), warm, 0.0);

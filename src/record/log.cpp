@@ -23,7 +23,7 @@ struct pool_state {
   bool open = false;
 };
 
-pool_state& state() noexcept {
+pool_state& pool_in_use() noexcept {
   static auto* const leaked = new pool_state;  // outlives every thread and static destructor
   return *leaked;
 }
@@ -36,7 +36,7 @@ chunk_pool& pool = the_pool;
 
 void chunk_pool::open(std::size_t bytes) {
   const std::size_t wanted = std::max<std::size_t>(bytes / chunk::bytes, 2);
-  pool_state& s = state();
+  pool_state& s = pool_in_use();
   const std::lock_guard lock{s.mutex};
   s.free.reserve(wanted);
   while (s.free.size() < wanted) {
@@ -48,7 +48,7 @@ void chunk_pool::open(std::size_t bytes) {
 }
 
 void chunk_pool::close() noexcept {
-  pool_state& s = state();
+  pool_state& s = pool_in_use();
   const std::lock_guard lock{s.mutex};
   for (chunk* c : s.free) {
     ::operator delete (c, std::align_val_t{alignof(chunk)});
@@ -58,7 +58,7 @@ void chunk_pool::close() noexcept {
 }
 
 chunk* chunk_pool::take() noexcept {
-  pool_state& s = state();
+  pool_state& s = pool_in_use();
   chunk* taken = nullptr;
   bool low = false;
   {
@@ -80,7 +80,7 @@ chunk* chunk_pool::take() noexcept {
 }
 
 void chunk_pool::give(chunk* c) noexcept {
-  pool_state& s = state();
+  pool_state& s = pool_in_use();
   const std::lock_guard lock{s.mutex};
   if (s.open && s.free.size() < s.free.capacity()) {
     s.free.push_back(c);
@@ -89,8 +89,8 @@ void chunk_pool::give(chunk* c) noexcept {
   }
 }
 
-void chunk_pool::lock() noexcept { state().mutex.lock(); }
-void chunk_pool::unlock() noexcept { state().mutex.unlock(); }
+void chunk_pool::lock() noexcept { pool_in_use().mutex.lock(); }
+void chunk_pool::unlock() noexcept { pool_in_use().mutex.unlock(); }
 
 inline void thread_log::write_one(const slot& s) noexcept {
   *cursor_ = s;

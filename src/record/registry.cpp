@@ -27,7 +27,7 @@ struct registry_state {
   bool has_key = false;
 };
 
-registry_state& state() noexcept {
+registry_state& registry_in_use() noexcept {
   static auto* const leaked = new registry_state;  // outlives every thread and static destructor
   return *leaked;
 }
@@ -46,7 +46,7 @@ log_registry the_registry;
 log_registry& registry = the_registry;
 
 thread_log* log_registry::acquire() noexcept {
-  registry_state& s = state();
+  registry_state& s = registry_in_use();
   const std::lock_guard lock{s.mutex};
   if (!s.has_key) {
     s.has_key = pthread_key_create(&s.key, thread_ended) == 0;
@@ -81,31 +81,31 @@ thread_log* log_registry::acquire() noexcept {
 }
 
 std::uint64_t log_registry::take_refused() noexcept {
-  registry_state& s = state();
+  registry_state& s = registry_in_use();
   const std::lock_guard lock{s.mutex};
   return std::exchange(s.refused, 0);
 }
 
 std::uint32_t log_registry::size() noexcept {
-  registry_state& s = state();
+  registry_state& s = registry_in_use();
   const std::lock_guard lock{s.mutex};
   return static_cast<std::uint32_t>(s.logs.size());
 }
 
 thread_log* log_registry::find(std::uint32_t number) noexcept {
-  registry_state& s = state();
+  registry_state& s = registry_in_use();
   const std::lock_guard lock{s.mutex};
   return number >= 1 && number <= s.logs.size() ? s.logs[number - 1] : nullptr;
 }
 
 void log_registry::recycle(thread_log& log) noexcept {
-  registry_state& s = state();
+  registry_state& s = registry_in_use();
   const std::lock_guard lock{s.mutex};
   s.reusable.push_back(&log);
 }
 
-void log_registry::lock() noexcept { state().mutex.lock(); }
-void log_registry::unlock() noexcept { state().mutex.unlock(); }
+void log_registry::lock() noexcept { registry_in_use().mutex.lock(); }
+void log_registry::unlock() noexcept { registry_in_use().mutex.unlock(); }
 
 const slot* log_cursor::next() noexcept {
   for (;;) {

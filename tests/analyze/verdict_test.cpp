@@ -34,7 +34,7 @@ varve::ceilings device() {
 }
 const varve::ceilings gpu = device();
 
-varve::work linear(std::int64_t flops, std::int64_t bytes) {
+varve::work bf16_work(std::int64_t flops, std::int64_t bytes) {
   return {flops, bytes, 0, 0, math_pipe::bf16_tensor};
 }
 
@@ -58,7 +58,7 @@ facts done(const std::vector<varve::work>& operators, varve::time_ns time) {
 // 16,000,000 bytes take 8,000 ns at 2,000 a nanosecond; 16,000,000 FLOPs 16 ns. Of 10,000 ns that is 80 % and
 // 0.16 %. 1.6 TB/s over 1 FLOP a byte.
 TEST(verdict, is_memory_where_bytes_take_most_of_the_time) {
-  const varve::verdict v = judge(done({linear(16'000'000, 16'000'000)}, 10'000));
+  const varve::verdict v = judge(done({bf16_work(16'000'000, 16'000'000)}, 10'000));
   EXPECT_EQ(v.by, bound::memory);
   EXPECT_EQ(v.side, bound::memory);
   EXPECT_EQ(v.pipe, math_pipe::bf16_tensor);
@@ -70,15 +70,15 @@ TEST(verdict, is_memory_where_bytes_take_most_of_the_time) {
 
 // 7e9 FLOPs take 7,000 ns at 1e6 a nanosecond, 7e6 bytes 3,500 ns: 70 % and 35 % of 10,000 ns.
 TEST(verdict, is_compute_where_flops_do) {
-  const varve::verdict v = judge(done({linear(7'000'000'000, 7'000'000)}, 10'000));
+  const varve::verdict v = judge(done({bf16_work(7'000'000'000, 7'000'000)}, 10'000));
   EXPECT_EQ(v.by, bound::compute);
   EXPECT_EQ(v.why, "compute-bound: 0.7 of 1 PFLOP/s BF16 tensor (70 %) over 1000 FLOP/B, ridge 500");
 }
 
 // 12,000,000 bytes take 6,000 ns: exactly 60 % of 10,000. One nanosecond longer and it is less.
 TEST(verdict, begins_at_sixty_percent) {
-  EXPECT_EQ(judge(done({linear(1, 12'000'000)}, 10'000)).by, bound::memory);
-  const varve::verdict v = judge(done({linear(1, 12'000'000)}, 10'001));
+  EXPECT_EQ(judge(done({bf16_work(1, 12'000'000)}, 10'000)).by, bound::memory);
+  const varve::verdict v = judge(done({bf16_work(1, 12'000'000)}, 10'001));
   EXPECT_EQ(v.by, bound::latency);
   EXPECT_EQ(v.side, bound::memory);
   EXPECT_THAT(v.why, HasSubstr("latency-bound: 1.2 of 2 TB/s (60 %)"));
@@ -88,7 +88,7 @@ TEST(verdict, begins_at_sixty_percent) {
 // the roof is 9,000 of 10,000 ns, compute 4,510, memory 5,500. Neither side alone reaches 60 %.
 TEST(verdict, of_operators_of_both_kinds_is_by_the_roof_of_each) {
   const varve::verdict v =
-      judge(done({linear(4'500'000'000, 2'000'000), linear(10'000'000, 9'000'000)}, 10'000));
+      judge(done({bf16_work(4'500'000'000, 2'000'000), bf16_work(10'000'000, 9'000'000)}, 10'000));
   EXPECT_DOUBLE_EQ(v.roof_share, 0.9);
   EXPECT_DOUBLE_EQ(v.compute_share, 0.451);
   EXPECT_DOUBLE_EQ(v.memory_share, 0.55);
@@ -101,7 +101,7 @@ TEST(verdict, names_what_a_kernel_fills_where_it_is_bound_by_latency) {
   o.theoretical = 0.25;
   o.waves = 0.5;
   o.limited_by = varve::occupancy::limit::registers;
-  facts f = done({linear(1'000'000, 2'000'000)}, 10'000);  // 1,000 of 10,000 ns
+  facts f = done({bf16_work(1'000'000, 2'000'000)}, 10'000);  // 1,000 of 10,000 ns
   f.occupied = &o;
   const varve::verdict v = judge(f);
   EXPECT_EQ(v.by, bound::latency);
@@ -110,7 +110,7 @@ TEST(verdict, names_what_a_kernel_fills_where_it_is_bound_by_latency) {
 }
 
 TEST(verdict, is_withheld_without_ceilings_and_says_how_to_give_them) {
-  facts f = done({linear(1, 16'000'000)}, 10'000);
+  facts f = done({bf16_work(1, 16'000'000)}, 10'000);
   f.device = nullptr;
   f.roof = {};
   const varve::verdict v = judge(f);
@@ -134,7 +134,7 @@ TEST(verdict, says_nothing_of_work_where_the_trace_tells_none) {
 // Work of 501 of 10,000 ns is not known: 94.99 %. What is known takes 8,000 ns at the least, whatever the
 // rest does; which side that makes the longer one nobody knows.
 TEST(verdict, is_withheld_where_the_work_of_more_than_a_twentieth_is_not_known) {
-  facts f = done({linear(1, 16'000'000)}, 10'000);
+  facts f = done({bf16_work(1, 16'000'000)}, 10'000);
   f.unknown_work = 500;
   EXPECT_EQ(judge(f).by, bound::memory);
   EXPECT_EQ(judge(f).side, bound::memory);
@@ -148,7 +148,7 @@ TEST(verdict, is_withheld_where_the_work_of_more_than_a_twentieth_is_not_known) 
 
 // Collectives take 1,000 of 11,000 ns: 501 of the other 10,000 are not known.
 TEST(verdict, takes_collectives_for_no_work_that_could_be_known) {
-  facts f = done({linear(1, 16'000'000)}, 11'000);
+  facts f = done({bf16_work(1, 16'000'000)}, 11'000);
   f.communication = 1'000;
   f.unknown_work = 500;
   EXPECT_EQ(judge(f).by, bound::memory);
@@ -157,7 +157,7 @@ TEST(verdict, takes_collectives_for_no_work_that_could_be_known) {
 }
 
 TEST(verdict, is_withheld_where_layers_lack_more_than_a_twentieth) {
-  facts f = done({linear(1, 16'000'000)}, 10'000);
+  facts f = done({bf16_work(1, 16'000'000)}, 10'000);
   f.attributed = 0.95;
   EXPECT_EQ(judge(f).by, bound::memory);
   f.attributed = 0.9;
@@ -183,7 +183,7 @@ TEST(verdict, is_withheld_where_flops_of_unknown_pipes_could_matter) {
 
 // 7e9 FLOPs take 70 % of 10,000 ns. What 7e6 bytes take nobody knows.
 TEST(verdict, is_withheld_where_the_bandwidth_is_not_known) {
-  facts f = done({linear(7'000'000'000, 7'000'000)}, 10'000);
+  facts f = done({bf16_work(7'000'000'000, 7'000'000)}, 10'000);
   varve::ceilings blind = gpu;
   blind.bandwidth = 0;
   f.device = &blind;
@@ -196,15 +196,15 @@ TEST(verdict, is_withheld_where_the_bandwidth_is_not_known) {
 
 // 200,000,000 bytes take 100,000 ns; in 95,000 it is 105.3 %, in 96,000 104.2 %.
 TEST(verdict, is_withheld_where_the_roof_is_beaten) {
-  EXPECT_EQ(judge(done({linear(1, 200'000'000)}, 96'000)).by, bound::memory);
-  const varve::verdict v = judge(done({linear(1, 200'000'000)}, 95'000));
+  EXPECT_EQ(judge(done({bf16_work(1, 200'000'000)}, 96'000)).by, bound::memory);
+  const varve::verdict v = judge(done({bf16_work(1, 200'000'000)}, 95'000));
   EXPECT_EQ(v.by, bound::unknown);
   EXPECT_THAT(v.why, HasSubstr("beats the roof by 5.3 %: 2.11 of 2 TB/s (105 %)"));
 }
 
 // 10.8e9 FLOPs take 10,800 ns: 108 % of 10,000. The peak is for 1.8 GHz; at 2 GHz it is 111 % of that.
 TEST(verdict, allows_for_a_clock_above_that_of_the_peak) {
-  facts f = done({linear(10'800'000'000, 1000)}, 10'000);
+  facts f = done({bf16_work(10'800'000'000, 1000)}, 10'000);
   EXPECT_EQ(judge(f).by, bound::unknown);
   varve::ceilings boosted = gpu;
   boosted.clock = 1.8e9;
@@ -222,7 +222,7 @@ TEST(verdict, allows_for_a_clock_above_that_of_the_peak) {
 // Compute-bound 7,000 ns (FLOPs; its bytes take 1,000) and memory-bound 5,000 ns (bytes; its FLOPs take 10):
 // the roof is 12,000 of 10,000 ns, compute 7,010, memory 6,000. No single side is beaten.
 TEST(verdict, of_a_beaten_roof_of_both_kinds_names_both) {
-  facts f = done({linear(7'000'000'000, 2'000'000), linear(10'000'000, 10'000'000)}, 10'000);
+  facts f = done({bf16_work(7'000'000'000, 2'000'000), bf16_work(10'000'000, 10'000'000)}, 10'000);
   f.calls = 0;  // how much of it a cache could hold is not known
   const varve::verdict v = judge(f);
   EXPECT_EQ(v.by, bound::unknown);
@@ -236,7 +236,7 @@ TEST(verdict, of_a_roof_that_no_clock_explains_asks_for_the_precision) {
   varve::ceilings clocked = gpu;
   clocked.clock = 1.8e9;
   const auto why = [&](std::int64_t flops) {
-    facts f = done({linear(flops, 1000)}, 10'000);
+    facts f = done({bf16_work(flops, 1000)}, 10'000);
     f.device = &clocked;
     return judge(f).why;
   };
@@ -249,8 +249,8 @@ TEST(verdict, of_a_roof_that_no_clock_explains_asks_for_the_precision) {
 
 // 20,000,000 bytes take 10,000 ns by the memory, 4,000 by a cache of 5 TB/s that holds them.
 TEST(verdict, is_by_the_cache_where_bytes_come_from_there) {
-  facts f = done({linear(1, 20'000'000)}, 5'000);  // 200 % of the memory's roof, 80 % of the cache's
-  EXPECT_EQ(judge(f).by, bound::unknown);          // whose rate is not known
+  facts f = done({bf16_work(1, 20'000'000)}, 5'000);  // 200 % of the memory's roof, 80 % of the cache's
+  EXPECT_EQ(judge(f).by, bound::unknown);             // whose rate is not known
   EXPECT_THAT(judge(f).why, HasSubstr("20 MB a call fit its cache of 50 MB"));
   varve::ceilings cached = gpu;
   cached.l2_bandwidth = 5e12;
@@ -270,7 +270,7 @@ TEST(verdict, is_by_the_cache_where_bytes_come_from_there) {
 // Expected bytes take 8,000 of 10,000 ns. With 4,000,000 fewer it is 6,000 ns, still 60 %; with 5,000,000
 // fewer 5,500 ns: latency, so nothing is sure.
 TEST(verdict, of_mixtures_needs_all_bounds_to_agree) {
-  varve::work experts = linear(1, 16'000'000);
+  varve::work experts = bf16_work(1, 16'000'000);
   experts.bytes_below = 4'000'000;
   experts.bytes_above = 2'000'000;
   EXPECT_EQ(judge(done({experts}, 10'000)).by, bound::memory);
@@ -284,7 +284,7 @@ TEST(verdict, of_mixtures_needs_all_bounds_to_agree) {
 // by memory. With FLOPs for 6,000 ns it is bound by memory as expected, and by compute if the fewest are
 // touched.
 TEST(verdict, of_predicted_mixtures_judges_each_bound_by_the_time_that_it_would_take) {
-  varve::work experts = linear(1, 16'000'000);
+  varve::work experts = bf16_work(1, 16'000'000);
   experts.bytes_below = 12'000'000;
   experts.bytes_above = 100'000'000;
   facts f = done({experts}, 8'000);
@@ -300,7 +300,7 @@ TEST(verdict, of_predicted_mixtures_judges_each_bound_by_the_time_that_it_would_
 
 // 2.29 of 2.35 s; the device was busy for 58 ms: 2,350 / 58 = 40.5.
 TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
-  facts f = done({linear(1, 1'000'000)}, 58'000'000);
+  facts f = done({bf16_work(1, 1'000'000)}, 58'000'000);
   varve::wall_partition wall;
   wall.compute = 58'000'000;
   wall.starved.launching = 1'000'000'000;
@@ -320,7 +320,7 @@ TEST(verdict, is_starved_where_nothing_was_submitted_for_half_the_wall) {
 
 // 200,000,000 bytes take 100,000 ns, 1000 % of the 10,000 that the device worked.
 TEST(verdict, of_a_phase_that_starves_names_a_roof_that_is_beaten) {
-  facts f = done({linear(1, 200'000'000)}, 10'000);
+  facts f = done({bf16_work(1, 200'000'000)}, 10'000);
   varve::wall_partition wall;
   wall.compute = 10'000;
   wall.starved.synchronising = 90'000;
@@ -336,7 +336,7 @@ TEST(verdict, of_a_phase_that_starves_names_a_roof_that_is_beaten) {
 }
 
 TEST(verdict, of_what_starves_names_what_the_host_did_for_most_of_it) {
-  facts f = done({linear(1, 1'000'000)}, 1000);
+  facts f = done({bf16_work(1, 1'000'000)}, 1000);
   varve::wall_partition wall;
   wall.compute = 1000;
   f.wall = &wall;
@@ -357,7 +357,7 @@ TEST(verdict, of_what_starves_names_what_the_host_did_for_most_of_it) {
 
 // A row's part of the wall: 100 ns busy, 20 idle with work submitted, 121 starved.
 TEST(verdict, of_a_row_is_starved_by_its_part_of_the_wall) {
-  facts f = done({linear(1, 160'000)}, 100);
+  facts f = done({bf16_work(1, 160'000)}, 100);
   f.device_gap = 20;
   f.starved.launching = 120;
   EXPECT_EQ(judge(f).by, bound::memory);
@@ -366,7 +366,7 @@ TEST(verdict, of_a_row_is_starved_by_its_part_of_the_wall) {
 }
 
 TEST(verdict, is_withheld_where_records_are_missing) {
-  facts f = done({linear(1, 16'000'000)}, 10'000);
+  facts f = done({bf16_work(1, 16'000'000)}, 10'000);
   varve::wall_partition wall;
   wall.compute = 9'000;
   wall.unrecorded = 1'000;

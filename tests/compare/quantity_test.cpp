@@ -113,7 +113,7 @@ TEST(quantity, comes_back_exactly_from_its_text) {
 }
 
 TEST(pattern, has_stars_for_any_text_and_escapes) {
-  using varve::compare::fits;
+  using varve::budgets::fits;
   EXPECT_TRUE(fits("attention", "attention"));
   EXPECT_FALSE(fits("attention", "attention 3"));
   EXPECT_TRUE(fits("*gemm*", "ampere_gemm_64"));
@@ -124,13 +124,13 @@ TEST(pattern, has_stars_for_any_text_and_escapes) {
   EXPECT_TRUE(fits(R"(f\*)", "f*"));
   EXPECT_FALSE(fits(R"(f\*)", "fx"));
   EXPECT_TRUE(fits(R"(*\*)", "a**"));
-  EXPECT_TRUE(fits(varve::compare::escaped(R"(void f(float*, \n))"), R"(void f(float*, \n))"));
+  EXPECT_TRUE(fits(varve::budgets::escaped(R"(void f(float*, \n))"), R"(void f(float*, \n))"));
   EXPECT_FALSE(fits(std::string(256, '*') + "b", std::string(4096, 'a')));
 }
 
 TEST(pattern, of_a_path_stays_within_its_steps) {
   const auto path_fits = [](const char* pattern, const char* path) {
-    return varve::compare::path_pattern{pattern}.fits(path);
+    return varve::budgets::path_pattern{pattern}.fits(path);
   };
   EXPECT_TRUE(path_fits("layer * / attention", "layer 12 / attention"));
   EXPECT_FALSE(path_fits("layer *", "layer 12 / attention"));

@@ -20,7 +20,7 @@ using testing::Not;
 using varve::operator_row;
 
 /// Self times: 10 + 60 + 20 + 10 = 100 µs of the host, 30 + 10 = 40 µs of the device.
-varve::report small_report() {
+varve::report operators_report() {
   varve::report r;
   operator_row linear;
   linear.name = "aten::linear";
@@ -73,7 +73,7 @@ varve::table_options by_operator() {
   return options;
 }
 
-std::vector<std::string> names(const varve::report& r, const varve::table_options& options) {
+std::vector<std::string> names_of(const varve::report& r, const varve::table_options& options) {
   std::vector<std::string> out;
   std::istringstream in{varve::to_table(r, options)};
   for (std::string line; std::getline(in, line);) {
@@ -91,7 +91,7 @@ TEST(table_of_operators, has_the_columns_that_torch_users_know) {
   varve::table_options options = by_operator();
   options.fold_below = 0;
   EXPECT_EQ(
-      varve::to_table(small_report(), options),
+      varve::to_table(operators_report(), options),
       R"(operator          calls  GPU total  Self GPU  Self GPU %  GPU avg  CPU total  Self CPU  Self CPU %  CPU avg  GPU mem  Self GPU mem  TFLOP/s   GB/s  FLOP/B
 ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 aten::linear          2    30.0 µs                        15.0 µs    70.0 µs   10.0 µs        10.0  35.0 µs                           0.100  0.100   1,000
@@ -105,21 +105,21 @@ cudaLaunchKernel     10                                              10.0 µs   
 TEST(table_of_operators, is_sorted_cut_and_filtered) {
   varve::table_options options = by_operator();
   options.sort = varve::sort_key::self_cpu_time;
-  EXPECT_THAT(names(small_report(), options),
+  EXPECT_THAT(names_of(operators_report(), options),
               ElementsAre("aten::mm", "aten::copy_", "aten::linear", "cudaLaunchKernel"));
   options.sort = varve::sort_key::cpu_time;
-  EXPECT_THAT(names(small_report(), options),
+  EXPECT_THAT(names_of(operators_report(), options),
               ElementsAre("aten::linear", "aten::mm", "aten::copy_", "cudaLaunchKernel"));
   options.sort = varve::sort_key::calls;
   options.top = 2;
-  EXPECT_THAT(names(small_report(), options),
+  EXPECT_THAT(names_of(operators_report(), options),
               ElementsAre("cudaLaunchKernel", "aten::copy_", "… 2 more rows"));
   options.top = 0;
   options.filter = "ATEN";
   options.sort = varve::sort_key::self_gpu_time;
-  EXPECT_THAT(names(small_report(), options), ElementsAre("aten::mm", "aten::copy_", "aten::linear"));
+  EXPECT_THAT(names_of(operators_report(), options), ElementsAre("aten::mm", "aten::copy_", "aten::linear"));
   options.filter = "nothing";
-  EXPECT_EQ(varve::to_table(small_report(), options), "  (no row matches the filter)\n\n");
+  EXPECT_EQ(varve::to_table(operators_report(), options), "  (no row matches the filter)\n\n");
 }
 
 TEST(table_of_operators, folds_rows_that_are_small_on_both_sides) {
@@ -127,17 +127,18 @@ TEST(table_of_operators, folds_rows_that_are_small_on_both_sides) {
   // linear has 10 % of its own, but 75 % of the device's.
   varve::table_options options = by_operator();
   options.fold_below = 0.3;
-  EXPECT_THAT(names(small_report(), options), ElementsAre("aten::linear", "aten::mm", "… 2 more rows"));
+  EXPECT_THAT(names_of(operators_report(), options),
+              ElementsAre("aten::linear", "aten::mm", "… 2 more rows"));
 }
 
 TEST(table_of_operators, shows_shapes_when_asked) {
   varve::table_options options = by_operator();
   options.by_shape = true;
-  EXPECT_THAT(names(small_report(), options), ElementsAre("aten::mm [[16, 64], [64, 8]]"));
+  EXPECT_THAT(names_of(operators_report(), options), ElementsAre("aten::mm [[16, 64], [64, 8]]"));
 }
 
 TEST(table_of_operators, says_what_it_adds_up_to) {
-  varve::report r = small_report();
+  varve::report r = operators_report();
   r.operators.work_share = 0.75;
   r.quality.activities = 6;
   varve::table_options options = by_operator();

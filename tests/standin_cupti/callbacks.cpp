@@ -33,7 +33,7 @@ struct callback_state {
   std::atomic<std::size_t> running{0};
 };
 
-callback_state& state() {
+callback_state& the_callbacks() {
   static auto& all = *new callback_state;
   return all;
 }
@@ -60,7 +60,7 @@ bool is_current(const callback_state& all, cupti::subscriber_handle handle) {
 }  // namespace
 
 result subscribe(cupti::subscriber_handle* handle, cupti::callback_function function, void* user_data) {
-  callback_state& all = state();
+  callback_state& all = the_callbacks();
   if (handle == nullptr || function == nullptr) {
     return result::invalid_parameter;
   }
@@ -76,7 +76,7 @@ result subscribe(cupti::subscriber_handle* handle, cupti::callback_function func
 }
 
 result unsubscribe(cupti::subscriber_handle handle) {
-  callback_state& all = state();
+  callback_state& all = the_callbacks();
   const std::lock_guard lock{all.mutex};
   if (!is_current(all, handle)) {
     misuse("unsubscribing who is not subscribed");
@@ -90,7 +90,7 @@ result unsubscribe(cupti::subscriber_handle handle) {
 }
 
 result enable(bool on, cupti::subscriber_handle handle, callback_domain domain, std::uint32_t id) {
-  callback_state& all = state();
+  callback_state& all = the_callbacks();
   const std::lock_guard lock{all.mutex};
   const auto row = static_cast<std::size_t>(domain);
   if (!is_current(all, handle) || row == 0 || row >= domains || id >= ids) {
@@ -101,7 +101,7 @@ result enable(bool on, cupti::subscriber_handle handle, callback_domain domain, 
 }
 
 result enable_domain(bool on, cupti::subscriber_handle handle, callback_domain domain) {
-  callback_state& all = state();
+  callback_state& all = the_callbacks();
   const std::lock_guard lock{all.mutex};
   const auto row = static_cast<std::size_t>(domain);
   if (!is_current(all, handle) || row == 0 || row >= domains) {
@@ -114,7 +114,7 @@ result enable_domain(bool on, cupti::subscriber_handle handle, callback_domain d
 }
 
 void emit(callback_domain domain, std::uint32_t id, const void* data) {
-  callback_state& all = state();
+  callback_state& all = the_callbacks();
   if (id >= ids || !all.enabled[static_cast<std::size_t>(domain)][id].load(std::memory_order_acquire)) {
     return;
   }
@@ -136,7 +136,7 @@ void emit(callback_domain domain, std::uint32_t id, const void* data) {
 }
 
 bool api_callbacks_enabled() {
-  const auto& count = state().enabled_of_domain;
+  const auto& count = the_callbacks().enabled_of_domain;
   return count[static_cast<std::size_t>(callback_domain::driver_api)] > 0 ||
          count[static_cast<std::size_t>(callback_domain::runtime_api)] > 0;
 }
@@ -147,7 +147,7 @@ void notify(cupti::state_event event, result code, const char* message) {
 }
 
 void reset_callbacks() {
-  callback_state& all = state();
+  callback_state& all = the_callbacks();
   const std::lock_guard lock{all.mutex};
   all.current = nullptr;
   all.last = nullptr;
@@ -155,11 +155,11 @@ void reset_callbacks() {
   all.made = 0;
 }
 
-bool subscribed() { return state().current.load() != nullptr; }
+bool subscribed() { return the_callbacks().current.load() != nullptr; }
 
 std::vector<std::uint32_t> enabled_callbacks(callback_domain domain) {
   std::vector<std::uint32_t> found;
-  const auto& row = state().enabled[static_cast<std::size_t>(domain)];
+  const auto& row = the_callbacks().enabled[static_cast<std::size_t>(domain)];
   for (std::uint32_t id = 0; id < ids; ++id) {
     if (row[id].load()) {
       found.push_back(id);
@@ -168,7 +168,7 @@ std::vector<std::uint32_t> enabled_callbacks(callback_domain domain) {
   return found;
 }
 
-std::size_t callbacks_made() { return state().made.load(); }
-std::size_t callbacks_running() { return state().running.load(); }
+std::size_t callbacks_made() { return the_callbacks().made.load(); }
+std::size_t callbacks_running() { return the_callbacks().running.load(); }
 
 }  // namespace standin

@@ -45,7 +45,7 @@ struct host {
   std::vector<const char*> names;
 };
 
-struct state {
+struct counting_state {
   std::mutex mutex;
   std::string chip = "GH100";
   std::map<void*, std::unique_ptr<host> > hosts;
@@ -65,8 +65,8 @@ struct state {
   std::size_t pushed = 0;
 };
 
-state& all() {
-  static auto* const leaked = new state;
+counting_state& all() {
+  static auto* const leaked = new counting_state;
   return *leaked;
 }
 
@@ -145,7 +145,7 @@ result refuse(const char* why) {
   return result::invalid_operation;
 }
 
-host* host_of(state& s, counters::host_object h) {
+host* host_of(counting_state& s, counters::host_object h) {
   const auto found = s.hosts.find(h);
   return found != s.hosts.end() ? found->second.get() : nullptr;
 }
@@ -158,7 +158,7 @@ void set_chip(const std::string& name) {
 }
 
 void do_work(const std::string& metric, double value) {
-  state& s = all();
+  counting_state& s = all();
   const std::lock_guard lock{s.mutex};
   if (s.started && s.open) {
     s.pass.back().values[metric + ".sum"] += value;
@@ -191,7 +191,7 @@ std::size_t ranges_pushed() {
 }
 
 void reset_counters() {
-  state& s = all();
+  counting_state& s = all();
   const std::lock_guard lock{s.mutex};
   s.chip = "GH100";
   s.hosts.clear();
@@ -211,18 +211,18 @@ using namespace varve::counters;  // NOLINT(google-build-using-namespace)
 extern "C" {
 
 STANDIN_EXPORT result cuptiProfilerInitialize(initialize_params* p) {
-  return invoke("cuptiProfilerInitialize", p, needs::driver, [](state&) { return result::success; });
+  return invoke("cuptiProfilerInitialize", p, needs::driver, [](counting_state&) { return result::success; });
 }
 
 STANDIN_EXPORT result cuptiDeviceGetChipName(chip_name_params* p) {
-  return invoke("cuptiDeviceGetChipName", p, needs::driver, [&](state& s) {
+  return invoke("cuptiDeviceGetChipName", p, needs::driver, [&](counting_state& s) {
     p->name = s.chip.c_str();
     return result::success;
   });
 }
 
 STANDIN_EXPORT result cuptiProfilerHostInitialize(host_initialize_params* p) {
-  return invoke("cuptiProfilerHostInitialize", p, needs::nothing, [&](state& s) {
+  return invoke("cuptiProfilerHostInitialize", p, needs::nothing, [&](counting_state& s) {
     auto made = std::make_unique<standin::host>();
     made->known = metrics_of(p->chip);
     if (p->profiler_type != range_profiler || made->known.empty()) {
@@ -238,13 +238,13 @@ STANDIN_EXPORT result cuptiProfilerHostInitialize(host_initialize_params* p) {
 }
 
 STANDIN_EXPORT result cuptiProfilerHostDeinitialize(host_deinitialize_params* p) {
-  return invoke("cuptiProfilerHostDeinitialize", p, needs::nothing, [&](state& s) {
+  return invoke("cuptiProfilerHostDeinitialize", p, needs::nothing, [&](counting_state& s) {
     return s.hosts.erase(p->host) == 1 ? result::success : refuse("a host object that is not there");
   });
 }
 
 STANDIN_EXPORT result cuptiProfilerHostGetBaseMetrics(base_metrics_params* p) {
-  return invoke("cuptiProfilerHostGetBaseMetrics", p, needs::nothing, [&](state& s) {
+  return invoke("cuptiProfilerHostGetBaseMetrics", p, needs::nothing, [&](counting_state& s) {
     standin::host* const h = host_of(s, p->host);
     if (h == nullptr) {
       return refuse("a host object that is not there");
@@ -256,7 +256,7 @@ STANDIN_EXPORT result cuptiProfilerHostGetBaseMetrics(base_metrics_params* p) {
 }
 
 STANDIN_EXPORT result cuptiProfilerHostConfigAddMetrics(add_metrics_params* p) {
-  return invoke("cuptiProfilerHostConfigAddMetrics", p, needs::nothing, [&](state& s) {
+  return invoke("cuptiProfilerHostConfigAddMetrics", p, needs::nothing, [&](counting_state& s) {
     standin::host* const h = host_of(s, p->host);
     if (h == nullptr) {
       return refuse("a host object that is not there");
@@ -275,14 +275,14 @@ STANDIN_EXPORT result cuptiProfilerHostConfigAddMetrics(add_metrics_params* p) {
 }
 
 STANDIN_EXPORT result cuptiProfilerHostGetConfigImageSize(config_size_params* p) {
-  return invoke("cuptiProfilerHostGetConfigImageSize", p, needs::nothing, [&](state&) {
+  return invoke("cuptiProfilerHostGetConfigImageSize", p, needs::nothing, [&](counting_state&) {
     p->config_size = 64;
     return result::success;
   });
 }
 
 STANDIN_EXPORT result cuptiProfilerHostGetConfigImage(config_params* p) {
-  return invoke("cuptiProfilerHostGetConfigImage", p, needs::nothing, [&](state& s) {
+  return invoke("cuptiProfilerHostGetConfigImage", p, needs::nothing, [&](counting_state& s) {
     standin::host* const h = host_of(s, p->host);
     if (h == nullptr || p->config_size < sizeof s.next_image) {
       return refuse("no host object, or no room for its image");
@@ -295,14 +295,14 @@ STANDIN_EXPORT result cuptiProfilerHostGetConfigImage(config_params* p) {
 }
 
 STANDIN_EXPORT result cuptiProfilerHostGetNumOfPasses(passes_params* p) {
-  return invoke("cuptiProfilerHostGetNumOfPasses", p, needs::nothing, [&](state& s) {
+  return invoke("cuptiProfilerHostGetNumOfPasses", p, needs::nothing, [&](counting_state& s) {
     p->passes = passes_of(s.images[number_in(p->config)].metrics);
     return result::success;
   });
 }
 
 STANDIN_EXPORT result cuptiProfilerHostEvaluateToGpuValues(evaluate_params* p) {
-  return invoke("cuptiProfilerHostEvaluateToGpuValues", p, needs::nothing, [&](state& s) {
+  return invoke("cuptiProfilerHostEvaluateToGpuValues", p, needs::nothing, [&](counting_state& s) {
     const image& data = s.images[number_in(p->image)];
     if (host_of(s, p->host) == nullptr || p->range >= data.ranges.size()) {
       return refuse("values of a range that is not there");
@@ -319,7 +319,7 @@ STANDIN_EXPORT result cuptiProfilerHostEvaluateToGpuValues(evaluate_params* p) {
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerEnable(enable_params* p) {
-  return invoke("cuptiRangeProfilerEnable", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerEnable", p, needs::driver, [&](counting_state& s) {
     if (s.enabled || p->context == nullptr) {
       return refuse("the range profiler is enabled twice, or in no context");
     }
@@ -331,7 +331,7 @@ STANDIN_EXPORT result cuptiRangeProfilerEnable(enable_params* p) {
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerDisable(profiler_params* p) {
-  return invoke("cuptiRangeProfilerDisable", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerDisable", p, needs::driver, [&](counting_state& s) {
     if (!s.enabled || s.started || p->profiler != object()) {
       return refuse("a range profiler is disabled that is not enabled, or still counts");
     }
@@ -341,7 +341,7 @@ STANDIN_EXPORT result cuptiRangeProfilerDisable(profiler_params* p) {
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerGetCounterDataSize(image_size_params* p) {
-  return invoke("cuptiRangeProfilerGetCounterDataSize", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerGetCounterDataSize", p, needs::driver, [&](counting_state& s) {
     if (!s.enabled || p->most_nodes < p->most_ranges) {
       return refuse("the size of an image that cannot be");
     }
@@ -351,7 +351,7 @@ STANDIN_EXPORT result cuptiRangeProfilerGetCounterDataSize(image_size_params* p)
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerCounterDataImageInitialize(image_params* p) {
-  return invoke("cuptiRangeProfilerCounterDataImageInitialize", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerCounterDataImageInitialize", p, needs::driver, [&](counting_state& s) {
     if (!s.enabled || s.started || p->image_size < 128) {
       return refuse("an image is made while the range profiler counts, or has no room");
     }
@@ -363,7 +363,7 @@ STANDIN_EXPORT result cuptiRangeProfilerCounterDataImageInitialize(image_params*
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerSetConfig(set_config_params* p) {
-  return invoke("cuptiRangeProfilerSetConfig", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerSetConfig", p, needs::driver, [&](counting_state& s) {
     const bool right = p->range == user_range && p->replay == user_replay && p->nesting_levels == 1 &&
                        p->first_level == 1 && p->target_level == 1 && p->pass == 0 && p->most_ranges > 0;
     if (!s.enabled || s.started || !right) {
@@ -378,7 +378,7 @@ STANDIN_EXPORT result cuptiRangeProfilerSetConfig(set_config_params* p) {
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerStart(profiler_params* p) {
-  return invoke("cuptiRangeProfilerStart", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerStart", p, needs::driver, [&](counting_state& s) {
     if (!s.configured || s.started || p->profiler != object()) {
       return refuse("started without a configuration of its own, or twice");
     }
@@ -392,7 +392,7 @@ STANDIN_EXPORT result cuptiRangeProfilerStart(profiler_params* p) {
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerPushRange(push_params* p) {
-  return invoke("cuptiRangeProfilerPushRange", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerPushRange", p, needs::driver, [&](counting_state& s) {
     if (!s.started || s.open || s.thread != std::this_thread::get_id()) {
       return refuse("a range is pushed inside of another, by another thread or while nothing is counted");
     }
@@ -409,7 +409,7 @@ STANDIN_EXPORT result cuptiRangeProfilerPushRange(push_params* p) {
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerPopRange(profiler_params* p) {
-  return invoke("cuptiRangeProfilerPopRange", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerPopRange", p, needs::driver, [&](counting_state& s) {
     if (!s.started || !s.open || s.thread != std::this_thread::get_id()) {
       return refuse("a range is popped that is not open, or by another thread");
     }
@@ -419,7 +419,7 @@ STANDIN_EXPORT result cuptiRangeProfilerPopRange(profiler_params* p) {
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerStop(stop_params* p) {
-  return invoke("cuptiRangeProfilerStop", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerStop", p, needs::driver, [&](counting_state& s) {
     if (!s.started) {
       return refuse("stopped without being started");
     }
@@ -430,7 +430,7 @@ STANDIN_EXPORT result cuptiRangeProfilerStop(stop_params* p) {
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerDecodeData(decode_params* p) {
-  return invoke("cuptiRangeProfilerDecodeData", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerDecodeData", p, needs::driver, [&](counting_state& s) {
     if (s.started) {
       return refuse("decoded while it counts");
     }
@@ -445,14 +445,14 @@ STANDIN_EXPORT result cuptiRangeProfilerDecodeData(decode_params* p) {
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerGetCounterDataInfo(image_info_params* p) {
-  return invoke("cuptiRangeProfilerGetCounterDataInfo", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerGetCounterDataInfo", p, needs::driver, [&](counting_state& s) {
     p->ranges = s.images[number_in(p->image)].ranges.size();
     return result::success;
   });
 }
 
 STANDIN_EXPORT result cuptiRangeProfilerCounterDataGetRangeInfo(range_info_params* p) {
-  return invoke("cuptiRangeProfilerCounterDataGetRangeInfo", p, needs::driver, [&](state& s) {
+  return invoke("cuptiRangeProfilerCounterDataGetRangeInfo", p, needs::driver, [&](counting_state& s) {
     const image& data = s.images[number_in(p->image)];
     if (p->range >= data.ranges.size()) {
       return refuse("the name of a range that is not there");

@@ -35,7 +35,7 @@ struct entry_state {
   std::vector<std::string> misuses;
 };
 
-entry_state& state() {
+entry_state& the_entry() {
   static auto& all = *new entry_state;
   return all;
 }
@@ -80,17 +80,17 @@ cupti::result faulty(entry_state& all, const char* function, std::initializer_li
 
 }  // namespace
 
-const config& settings() { return *state().current.load(std::memory_order_acquire); }
+const config& settings() { return *the_entry().current.load(std::memory_order_acquire); }
 
 void change(const std::function<void(config&)>& edit) {
   config edited = settings();
   edit(edited);
-  const std::lock_guard lock{state().mutex};
-  configure(state(), edited);
+  const std::lock_guard lock{the_entry().mutex};
+  configure(the_entry(), edited);
 }
 
 void reset_entry(const config& settings) {
-  entry_state& all = state();
+  entry_state& all = the_entry();
   const std::lock_guard lock{all.mutex};
   configure(all, settings);
   all.faults.clear();
@@ -105,7 +105,7 @@ void reset_entry(const config& settings) {
 }
 
 std::uint64_t now() {
-  entry_state& all = state();
+  entry_state& all = the_entry();
   if (all.has_clock.load(std::memory_order_acquire)) {
     std::shared_ptr<const clock_function> clock;
     {
@@ -122,21 +122,21 @@ std::uint64_t now() {
 }
 
 void use_clock(std::function<std::uint64_t()> nanoseconds) {
-  entry_state& all = state();
+  entry_state& all = the_entry();
   const std::lock_guard lock{all.mutex};
   all.has_clock = nanoseconds != nullptr;
   all.clock = std::make_shared<const clock_function>(std::move(nanoseconds));
 }
 
 void misuse(std::string what) {
-  const std::lock_guard lock{state().mutex};
-  if (state().misuses.size() < most_logged) {
-    state().misuses.push_back(std::move(what));
+  const std::lock_guard lock{the_entry().mutex};
+  if (the_entry().misuses.size() < most_logged) {
+    the_entry().misuses.push_back(std::move(what));
   }
 }
 
 cupti::result arrive(const char* function, std::initializer_list<std::uint64_t> arguments, needs what) {
-  entry_state& all = state();
+  entry_state& all = the_entry();
   run_hook(all, function);
   if (all.has_faults.load(std::memory_order_acquire)) {
     if (const cupti::result code = faulty(all, function, arguments); code != cupti::result::success) {
@@ -148,7 +148,7 @@ cupti::result arrive(const char* function, std::initializer_list<std::uint64_t> 
 
 void leave(const char* function, std::initializer_list<std::uint64_t> arguments, cupti::result result,
            logging how) {
-  entry_state& all = state();
+  entry_state& all = the_entry();
   const std::lock_guard lock{all.mutex};
   const auto found = all.counts.find(std::string_view{function});
   ++(found != all.counts.end() ? found->second : all.counts[function]);
@@ -158,19 +158,19 @@ void leave(const char* function, std::initializer_list<std::uint64_t> arguments,
 }
 
 void fail(const fault& f) {
-  const std::lock_guard lock{state().mutex};
-  state().faults.push_back(f);
-  state().has_faults = true;
+  const std::lock_guard lock{the_entry().mutex};
+  the_entry().faults.push_back(f);
+  the_entry().has_faults = true;
 }
 
 void clear_faults() {
-  const std::lock_guard lock{state().mutex};
-  state().faults.clear();
-  state().has_faults = false;
+  const std::lock_guard lock{the_entry().mutex};
+  the_entry().faults.clear();
+  the_entry().has_faults = false;
 }
 
 void on_entry(std::function<void(std::string_view function)> hook) {
-  entry_state& all = state();
+  entry_state& all = the_entry();
   const std::lock_guard lock{all.mutex};
   all.has_hook = hook != nullptr;
   all.hook = hook != nullptr ? std::make_shared<const entry_hook>(std::move(hook)) : nullptr;
@@ -181,19 +181,19 @@ void traffic_inside_every_function() {
 }
 
 std::vector<call_entry> calls() {
-  const std::lock_guard lock{state().mutex};
-  return state().log;
+  const std::lock_guard lock{the_entry().mutex};
+  return the_entry().log;
 }
 
 std::size_t call_count(std::string_view function) {
-  const std::lock_guard lock{state().mutex};
-  const auto found = state().counts.find(function);
-  return found != state().counts.end() ? found->second : 0;
+  const std::lock_guard lock{the_entry().mutex};
+  const auto found = the_entry().counts.find(function);
+  return found != the_entry().counts.end() ? found->second : 0;
 }
 
 std::vector<std::string> misuses() {
-  const std::lock_guard lock{state().mutex};
-  return state().misuses;
+  const std::lock_guard lock{the_entry().mutex};
+  return the_entry().misuses;
 }
 
 }  // namespace standin

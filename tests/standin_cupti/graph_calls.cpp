@@ -16,8 +16,6 @@ namespace {
 
 using cupti::resource_event;
 
-constexpr int error_invalid_value = 1;
-
 // Within a call.
 graph new_graph() {
   graph made;

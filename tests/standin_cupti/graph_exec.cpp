@@ -13,7 +13,6 @@ namespace {
 
 using cupti::resource_event;
 
-constexpr int error_invalid_value = 1;
 constexpr int error_update_failed = 910;
 
 cupti::graph_data updated(const graph_node& node, const graph_node& source, const exec_object& exec,

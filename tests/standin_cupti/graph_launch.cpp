@@ -17,8 +17,6 @@ namespace {
 
 using cupti::resource_event;
 
-constexpr int error_invalid_value = 1;
-
 struct node_run {
   std::uint64_t id;
   operation op;

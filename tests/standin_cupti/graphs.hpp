@@ -13,6 +13,8 @@
 
 namespace standin {
 
+inline constexpr int error_invalid_value = 1;
+
 struct graph_object;
 
 struct graph_node {

@@ -38,7 +38,7 @@ struct stream_state {
   std::atomic<::pid_t> initialised_in{0};
 };
 
-stream_state& state() {
+stream_state& the_streams() {
   static auto& all = *new stream_state;
   return all;
 }
@@ -60,35 +60,35 @@ std::optional<std::uint32_t> id_of(cupti::context_handle context, cupti::stream_
   }
   const auto device =
       static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(context) - contexts_at) / apart);
-  const std::lock_guard lock{state().mutex};
-  const auto found = state().streams.find({device, handle});
-  return found != state().streams.end() ? std::optional{found->second.id} : std::nullopt;
+  const std::lock_guard lock{the_streams().mutex};
+  const auto found = the_streams().streams.find({device, handle});
+  return found != the_streams().streams.end() ? std::optional{found->second.id} : std::nullopt;
 }
 
 std::uint32_t stream_id(stream s) { return id_of(context_handle_of(s.device), s.handle).value_or(0); }
 
 interval occupy(stream s, std::uint64_t entered, std::uint64_t duration) {
-  const std::lock_guard lock{state().mutex};
-  std::uint64_t& free_at = state().streams[{s.device, s.handle}].free_at;
+  const std::lock_guard lock{the_streams().mutex};
+  std::uint64_t& free_at = the_streams().streams[{s.device, s.handle}].free_at;
   const std::uint64_t begin = std::max(entered + settings().launch_latency, free_at);
   free_at = begin + duration;
   return {begin, free_at};
 }
 
 cupti::graph_handle capturing(stream s) {
-  const std::lock_guard lock{state().mutex};
-  const auto found = state().streams.find({s.device, s.handle});
-  return found != state().streams.end() ? found->second.captures : nullptr;
+  const std::lock_guard lock{the_streams().mutex};
+  const auto found = the_streams().streams.find({s.device, s.handle});
+  return found != the_streams().streams.end() ? found->second.captures : nullptr;
 }
 
 void set_capturing(stream s, cupti::graph_handle g) {
-  const std::lock_guard lock{state().mutex};
-  state().streams[{s.device, s.handle}].captures = g;
+  const std::lock_guard lock{the_streams().mutex};
+  the_streams().streams[{s.device, s.handle}].captures = g;
 }
 
 void end_capturing(cupti::graph_handle g) {
-  const std::lock_guard lock{state().mutex};
-  for (auto& [key, info] : state().streams) {
+  const std::lock_guard lock{the_streams().mutex};
+  for (auto& [key, info] : the_streams().streams) {
     if (info.captures == g) {
       info.captures = nullptr;
     }
@@ -97,10 +97,10 @@ void end_capturing(cupti::graph_handle g) {
 
 void initialise(std::uint32_t devices, const std::function<void()>& between) {
   std::uint32_t none = 0;
-  if (!state().devices.compare_exchange_strong(none, devices)) {
+  if (!the_streams().devices.compare_exchange_strong(none, devices)) {
     return;
   }
-  state().initialised_in = ::getpid();
+  the_streams().initialised_in = ::getpid();
   emit(cupti::resource_event::cu_init_finished, nullptr);
   if (between) {
     between();
@@ -116,10 +116,10 @@ stream create_stream(std::uint32_t device) {
   made.device = device;
   perform({runtime::stream_create_with_flags, driver::stream_create, device}, {}, [&](call_frame&) {
     {
-      const std::lock_guard lock{state().mutex};
-      const std::uintptr_t number = state().made++;
+      const std::lock_guard lock{the_streams().mutex};
+      const std::uintptr_t number = the_streams().made++;
       made.handle = reinterpret_cast<cupti::stream_handle>(streams_at + apart * number);
-      state().streams[{device, made.handle}].id = static_cast<std::uint32_t>(13 + number);
+      the_streams().streams[{device, made.handle}].id = static_cast<std::uint32_t>(13 + number);
     }
     emit_stream(cupti::resource_event::stream_created, made);
   });
@@ -129,18 +129,18 @@ stream create_stream(std::uint32_t device) {
 void destroy_stream(stream s) {
   perform({runtime::stream_destroy, driver::stream_destroy, s.device}, {}, [&](call_frame&) {
     emit_stream(cupti::resource_event::stream_destroy_starting, s);
-    const std::lock_guard lock{state().mutex};
-    state().streams.erase({s.device, s.handle});
+    const std::lock_guard lock{the_streams().mutex};
+    the_streams().streams.erase({s.device, s.handle});
   });
 }
 
-bool is_forked_child() { return state().devices != 0 && state().initialised_in != ::getpid(); }
+bool is_forked_child() { return the_streams().devices != 0 && the_streams().initialised_in != ::getpid(); }
 
 void reset_streams() {
-  const std::lock_guard lock{state().mutex};
-  state().streams.clear();
-  state().made = 0;
-  state().devices = 0;
+  const std::lock_guard lock{the_streams().mutex};
+  the_streams().streams.clear();
+  the_streams().made = 0;
+  the_streams().devices = 0;
 }
 
 }  // namespace standin

@@ -65,6 +65,9 @@ struct flag {
   ref id;
 };
 
+constexpr time_ns us = 1'000;
+constexpr time_ns ms = 1'000 * us;
+
 struct kernel {
   std::string name;
   time_ns duration = 0;

@@ -15,8 +15,6 @@ namespace {
 constexpr int tokens = 100;
 constexpr int layers = 29;
 constexpr int kernels = 10;
-constexpr time_ns us = 1'000;
-constexpr time_ns ms = 1'000 * us;
 
 TEST(virtual_device_decode, launched_one_by_one_is_bound_by_its_launches) {
   machine m;

@@ -19,11 +19,9 @@
 namespace virtual_device {
 namespace {
 
-constexpr int tokens = 20;
+constexpr int generated = 20;
 constexpr int blocks = 12;
 constexpr int prompt = 32;
-constexpr time_ns us = 1'000;
-constexpr time_ns ms = 1'000 * us;
 
 /// Tables of 50272 and 2050 rows; a block has 4 · 768² + 4 · 768 in attention, 2 · 768 · 3072 + 3072 + 768 in
 /// its feed-forward block and two norms of 2 · 768: 7,087,872.
@@ -102,7 +100,7 @@ varve::report opt_report() {
   m.device(0);
   const stream s = m.new_stream(0);
   eager_engine engine{m.new_host(), s};
-  for (int token = 0; token < tokens; ++token) {
+  for (int token = 0; token < generated; ++token) {
     engine.generate(token);
   }
   varve::trace t = to_trace(m.run());
@@ -124,12 +122,12 @@ const varve::prediction& prediction_of(const varve::report& r, varve::prediction
 TEST(virtual_device_opt, generating_eagerly_is_launch_bound) {
   const varve::report r = opt_report();
   const varve::phase_row& decode = phase_of(r);
-  EXPECT_EQ(decode.tokens(), tokens);
+  EXPECT_EQ(decode.tokens(), generated);
   EXPECT_EQ(decode.wall, 2'350 * ms);           // 20 · 117.5
   EXPECT_EQ(decode.partition.busy(), 58 * ms);  // 20 · 2.9
   EXPECT_EQ(decode.partition.starved.total(), 2'292 * ms);
   EXPECT_NEAR(decode.overhead_ratio(), 40.5, 0.05);  // 2350 ÷ 58
-  EXPECT_EQ(decode.total.launches, tokens * 147);
+  EXPECT_EQ(decode.total.launches, generated * 147);
   // 12 blocks of q, k, v, out, fc1 and fc2, and the head: 73 a token.
   std::int64_t linear_calls = 0;
   for (const varve::row& label : r.labels) {
@@ -137,11 +135,11 @@ TEST(virtual_device_opt, generating_eagerly_is_launch_bound) {
       linear_calls += label.label == name ? label.inclusive.calls : 0;
     }
   }
-  EXPECT_EQ(linear_calls, tokens * 73);
+  EXPECT_EQ(linear_calls, generated * 73);
   const auto linear = std::find_if(r.categories.begin(), r.categories.end(),
                                    [](const varve::row& c) { return c.path == "linear"; });
   ASSERT_NE(linear, r.categories.end());
-  EXPECT_EQ(linear->inclusive.kernels, tokens * 73);
+  EXPECT_EQ(linear->inclusive.kernels, generated * 73);
   EXPECT_EQ(decode.verdict.by, varve::bound::starved);
   EXPECT_THAT(decode.verdict.why, testing::HasSubstr("starved (launch-bound)"));
 }
@@ -153,10 +151,10 @@ TEST(virtual_device_opt, its_work_is_known) {
   EXPECT_EQ(count_parameters(opt_125m()).total, 125'239'296);
   const varve::phase_row& decode = phase_of(r);
   EXPECT_DOUBLE_EQ(r.quality.work_known[static_cast<std::size_t>(varve::work_source::description)], 1);
-  EXPECT_EQ(decode.total.declared.weight_bytes, tokens * std::int64_t{2} * 123'666'432);
+  EXPECT_EQ(decode.total.declared.weight_bytes, generated * std::int64_t{2} * 123'666'432);
   EXPECT_EQ(decode.verdict.side, varve::bound::memory);
   // Keys and values: 12 · 2 · 768 · 2 bytes a key, of 33 to 52 keys and as many again written once a token.
-  EXPECT_EQ(decode.total.declared.kv_bytes, std::int64_t{36'864} * ((33 + 52) * 10 + tokens));
+  EXPECT_EQ(decode.total.declared.kv_bytes, std::int64_t{36'864} * ((33 + 52) * 10 + generated));
   // Memory gives the head's 77.2 MB of weights and 0.1 of logits in 37.9 of 54 µs.
   EXPECT_NEAR(layer_of(r, "lm_head").verdict.memory_share, 0.702, 0.001);
 }

@@ -21,7 +21,7 @@ using varve::call_kind;
 using interval = std::pair<time_ns, time_ns>;
 
 /// Begin and end of everything that ran, in the order of the launches.
-std::vector<interval> activities(const recording& r) {
+std::vector<interval> activity_times(const recording& r) {
   std::vector<interval> out;
   for (const activity_record& a : r.activities) {
     out.emplace_back(a.begin, a.end);
@@ -51,7 +51,8 @@ TEST_F(virtual_device_schedule, work_begins_at_its_calls_end_or_when_the_stream_
   h.spend(10'000);           // 10000–20000
   h.launch(s, "c", 3'000);   // call 20000–25000, stream free: 25000–28000
   const recording r = m.run();
-  EXPECT_THAT(activities(r), ElementsAre(Pair(5'000, 15'000), Pair(15'000, 16'000), Pair(25'000, 28'000)));
+  EXPECT_THAT(activity_times(r),
+              ElementsAre(Pair(5'000, 15'000), Pair(15'000, 16'000), Pair(25'000, 28'000)));
   EXPECT_THAT(calls(r, call_kind::launch),
               ElementsAre(Pair(0, 5'000), Pair(5'000, 10'000), Pair(20'000, 25'000)));
 }
@@ -61,13 +62,13 @@ TEST_F(virtual_device_schedule, submit_latency_lets_work_begin_before_its_call_e
   h.launch(s, "a", 1'000);  // call 0–5000, submitted at 2000
   h.submit_latency = 9'000;
   h.launch(s, "b", 1'000);  // call 5000–10000, submitted at 14000
-  EXPECT_THAT(activities(m.run()), ElementsAre(Pair(2'000, 3'000), Pair(14'000, 15'000)));
+  EXPECT_THAT(activity_times(m.run()), ElementsAre(Pair(2'000, 3'000), Pair(14'000, 15'000)));
 }
 
 TEST_F(virtual_device_schedule, a_delay_passes_after_work_is_ready) {
   h.launch(s, {"a", 10'000, 300});  // ready 5000, runs 5300–15300
   h.launch(s, {"b", 1'000, 200});   // ready 15300, runs 15500–16500
-  EXPECT_THAT(activities(m.run()), ElementsAre(Pair(5'300, 15'300), Pair(15'500, 16'500)));
+  EXPECT_THAT(activity_times(m.run()), ElementsAre(Pair(5'300, 15'300), Pair(15'500, 16'500)));
 }
 
 TEST_F(virtual_device_schedule, synchronising_lasts_until_the_stream_is_done) {
@@ -79,7 +80,7 @@ TEST_F(virtual_device_schedule, synchronising_lasts_until_the_stream_is_done) {
   const recording r = m.run();
   EXPECT_THAT(calls(r, call_kind::synchronise),
               ElementsAre(Pair(5'000, 15'000), Pair(15'000, 17'000), Pair(22'000, 24'000)));
-  EXPECT_THAT(activities(r), ElementsAre(Pair(5'000, 15'000), Pair(22'000, 22'100)));
+  EXPECT_THAT(activity_times(r), ElementsAre(Pair(5'000, 15'000), Pair(22'000, 22'100)));
 }
 
 TEST_F(virtual_device_schedule, events_order_streams) {
@@ -94,8 +95,8 @@ TEST_F(virtual_device_schedule, events_order_streams) {
   h.synchronise(e);             // 22000–25000
   h.synchronise_device(0);      // 25000–75000
   const recording r = m.run();
-  EXPECT_THAT(activities(r), ElementsAre(Pair(5'000, 25'000), Pair(25'000, 75'000), Pair(16'000, 17'000),
-                                         Pair(25'000, 27'000)));
+  EXPECT_THAT(activity_times(r), ElementsAre(Pair(5'000, 25'000), Pair(25'000, 75'000), Pair(16'000, 17'000),
+                                             Pair(25'000, 27'000)));
   EXPECT_THAT(calls(r, call_kind::synchronise), ElementsAre(Pair(22'000, 25'000), Pair(25'000, 75'000)));
 }
 
@@ -110,8 +111,8 @@ TEST_F(virtual_device_schedule, a_wait_is_for_the_last_record_made_before_it) {
   h.launch(s, "c", 40'000);     // 13000–18000, runs 18000–58000
   h.record(e, s);               // 18000–19000
   h.launch(other, "d", 1'000);  // 19000–24000, runs 24000–25000: the wait before it was for the first record
-  EXPECT_THAT(activities(m.run()), ElementsAre(Pair(6'000, 16'000), Pair(16'000, 17'000),
-                                               Pair(18'000, 58'000), Pair(24'000, 25'000)));
+  EXPECT_THAT(activity_times(m.run()), ElementsAre(Pair(6'000, 16'000), Pair(16'000, 17'000),
+                                                   Pair(18'000, 58'000), Pair(24'000, 25'000)));
 }
 
 TEST_F(virtual_device_schedule, an_early_kernel_overlaps_its_predecessor) {
@@ -119,8 +120,8 @@ TEST_F(virtual_device_schedule, an_early_kernel_overlaps_its_predecessor) {
   h.launch(s, {"b", 10'000, 0, 4'000});  // submitted 10000, a has 4000 to go at 21000: runs 21000–31000
   h.launch(s, {"c", 1'000, 0, 50'000});  // submitted 15000, b has begun at 21000: runs 21000–22000
   h.launch(s, "d", 1'000);               // submitted 20000, all before it done at 31000: runs 31000–32000
-  EXPECT_THAT(activities(m.run()), ElementsAre(Pair(5'000, 25'000), Pair(21'000, 31'000),
-                                               Pair(21'000, 22'000), Pair(31'000, 32'000)));
+  EXPECT_THAT(activity_times(m.run()), ElementsAre(Pair(5'000, 25'000), Pair(21'000, 31'000),
+                                                   Pair(21'000, 22'000), Pair(31'000, 32'000)));
 }
 
 TEST_F(virtual_device_schedule, an_early_kernel_completes_no_sooner_than_its_predecessor) {
@@ -128,7 +129,7 @@ TEST_F(virtual_device_schedule, an_early_kernel_completes_no_sooner_than_its_pre
   h.launch(s, {"b", 1'000, 0, 9'000});  // runs 16000–17000, complete at 25000
   h.synchronise(s);                     // 10000–25000
   const recording r = m.run();
-  EXPECT_THAT(activities(r), ElementsAre(Pair(5'000, 25'000), Pair(16'000, 17'000)));
+  EXPECT_THAT(activity_times(r), ElementsAre(Pair(5'000, 25'000), Pair(16'000, 17'000)));
   EXPECT_THAT(calls(r, call_kind::synchronise), ElementsAre(Pair(10'000, 25'000)));
 }
 
@@ -144,7 +145,7 @@ TEST(VirtualDevice, kernels_beyond_the_devices_limit_wait_for_a_slot) {
   // Ready at 5000, 10000, 15000, 20000. The first two take both slots: 5000–35000, 10000–22000. The third has
   // waited since 15000 and gets the slot of 22000; the fourth the next one, at 26000. The copy, submitted at
   // 26000, takes none.
-  EXPECT_THAT(activities(m.run()),
+  EXPECT_THAT(activity_times(m.run()),
               ElementsAre(Pair(5'000, 35'000), Pair(10'000, 22'000), Pair(22'000, 26'000),
                           Pair(26'000, 27'000), Pair(26'000, 26'500)));
 }
@@ -154,7 +155,8 @@ TEST_F(virtual_device_schedule, a_copy_that_waits_returns_when_it_is_done) {
   h.copy_and_wait(s, 64, 3'000);  // call 5000–28000, submitted 11000, runs 25000–28000
   h.set(s, 64, 1'000);            // call 28000–32000, runs 32000–33000
   const recording r = m.run();
-  EXPECT_THAT(activities(r), ElementsAre(Pair(5'000, 25'000), Pair(25'000, 28'000), Pair(32'000, 33'000)));
+  EXPECT_THAT(activity_times(r),
+              ElementsAre(Pair(5'000, 25'000), Pair(25'000, 28'000), Pair(32'000, 33'000)));
   EXPECT_THAT(calls(r, call_kind::copy), ElementsAre(Pair(5'000, 28'000)));
 }
 
@@ -170,8 +172,8 @@ TEST_F(virtual_device_schedule, threads_share_streams_in_order_of_time) {
   other.launch(s, "d", 1'000);  // call 25000–30000, on the stream behind b, whose thread comes first
   const recording r = m.run();
   // In the order of the calls: a, c, b, d.
-  EXPECT_THAT(activities(r), ElementsAre(Pair(5'000, 6'000), Pair(7'000, 16'000), Pair(30'000, 31'000),
-                                         Pair(31'000, 32'000)));
+  EXPECT_THAT(activity_times(r), ElementsAre(Pair(5'000, 6'000), Pair(7'000, 16'000), Pair(30'000, 31'000),
+                                             Pair(31'000, 32'000)));
   EXPECT_EQ(r.activities[1].name, "c");
   EXPECT_EQ(r.calls[r.activities[1].call].thread, 1U);
 }
@@ -191,7 +193,7 @@ TEST_F(virtual_device_schedule, devices_do_not_wait_for_one_another) {
   h.launch(far, "b", 10'000);  // 10000–20000
   h.synchronise_device(5);     // 10000–20000
   const recording r = m.run();
-  EXPECT_THAT(activities(r), ElementsAre(Pair(5'000, 55'000), Pair(10'000, 20'000)));
+  EXPECT_THAT(activity_times(r), ElementsAre(Pair(5'000, 55'000), Pair(10'000, 20'000)));
   EXPECT_THAT(calls(r, call_kind::synchronise), ElementsAre(Pair(10'000, 20'000)));
   EXPECT_EQ(r.streams[r.activities[1].stream].device, 5U);
 }

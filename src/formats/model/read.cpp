@@ -21,14 +21,14 @@ namespace model_file {
 namespace {
 
 constexpr std::size_t deepest = 32;
-constexpr std::uint64_t largest = std::uint64_t{16} << 20U;
+constexpr std::uint64_t largest_file = std::uint64_t{16} << 20U;
 
 /// A parsed file; elements of it are valid while it lives.
 class document {
  public:
   explicit document(const std::string& path) {
     read_options options;
-    options.max_unpacked = largest;
+    options.max_unpacked = largest_file;
     const input::content file = input::read(path, options);
     simdjson::error_code code = parser_.allocate(file.bytes.size(), deepest);
     if (code == simdjson::SUCCESS) {

@@ -19,8 +19,8 @@ namespace pytorch {
 namespace {
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 53U;  // more than any message; sums of many still fit
-constexpr std::size_t most_ancestors = 16;                   // operators around a launch that are looked at
-constexpr std::size_t most_inputs = 8;
+constexpr std::size_t most_around = 16;                      // operators around a launch that are looked at
+constexpr std::size_t most_parts = 8;
 constexpr std::size_t most_nesting = 8;
 
 bool holds(std::string_view text, std::string_view part) noexcept {
@@ -187,7 +187,7 @@ const collectives::telling& collectives::tells(const trace& t, std::uint32_t kin
   if (!out.named && name != "record_param_comms") {  // that is around every collective
     return out;
   }
-  const auto inputs = input_bytes(t.strings[k.shapes], t.strings[k.types], most_inputs);
+  const auto inputs = input_bytes(t.strings[k.shapes], t.strings[k.types], most_parts);
   const auto is_known = [](std::int64_t bytes) { return bytes >= 0; };
   const auto first = std::find_if(inputs.begin(), inputs.end(), is_known);
   if (first != inputs.end() && has_result_first(name)) {
@@ -217,7 +217,7 @@ void collectives::complete(const trace& t, std::uint32_t call, collective& c) {
   }
   std::uint32_t name = none;
   std::uint32_t around = operator_around(t.operators, thread, at);
-  for (std::size_t n = 0; around != none && n < most_ancestors; ++n, around = t.operators.parent[around]) {
+  for (std::size_t n = 0; around != none && n < most_around; ++n, around = t.operators.parent[around]) {
     const std::uint32_t kind = t.operators.kind[around];
     const telling& told = tells(t, kind);
     name = name == none && told.named ? t.operator_kinds[kind].name : name;

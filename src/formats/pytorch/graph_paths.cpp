@@ -16,7 +16,7 @@ namespace pytorch {
 
 namespace {
 
-constexpr std::size_t longest_name = 64;
+constexpr std::size_t longest_step = 64;
 
 std::string short_kernel_name(std::string_view name) {
   constexpr std::string_view unnamed = "(anonymous namespace)";
@@ -35,7 +35,7 @@ std::string short_kernel_name(std::string_view name) {
   while (!text.empty() && text.back() == ' ') {
     text.remove_suffix(1);
   }
-  return std::string{input::cut(text.empty() ? name : text, longest_name)};
+  return std::string{input::cut(text.empty() ? name : text, longest_step)};
 }
 
 }  // namespace

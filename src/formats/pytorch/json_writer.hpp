@@ -21,7 +21,7 @@ inline namespace v0 {
 namespace pytorch {
 
 /// `text`, which is UTF-8, as a JSON string, quotes and all.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
+[[nodiscard]] inline std::string json_string(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   out.reserve(text.size() + 2);

@@ -12,7 +12,7 @@ namespace {
 
 /// q, k and v as [batch, heads, length, size] or, `heads_last`, [batch, length, heads, size]. Causal
 /// attention counts the pairs on and below the diagonal. With fewer queries than keys it ends at the last of
-/// both, where it is known to.
+/// both, where it is known_attention to.
 struct attention_form {
   bool heads_last = false;
   bool causal = false;
@@ -55,7 +55,8 @@ bool is_truth(std::string_view value) noexcept { return value == "True" || value
 /// A window of keys about each query, as FlashAttention says it: −1 for none.
 bool is_window(const operator_input& in) noexcept { return !in.value.empty() && in.value != "-1"; }
 
-/// `at` says whether it is causal; when that was not recorded nothing is known. A mask is the fourth input.
+/// `at` says whether it is causal; when that was not recorded nothing is known_attention. A mask is the
+/// fourth input.
 std::optional<terms> attention_by(const inputs& in, std::size_t at, bool heads_last, bool ends_together) {
   const std::string_view causal = in[at].value;
   auto t = is_truth(causal) ? attention(in, {heads_last, causal == "True", ends_together}) : std::nullopt;
@@ -94,7 +95,7 @@ std::optional<terms> flash_attn_forward(const inputs& in) {
   return is_window(in[6]) || is_window(in[7]) ? std::nullopt : attention_by(in, 5, true, true);
 }
 
-constexpr known_operator known[] = {
+constexpr known_operator known_attention[] = {
     {"aten::scaled_dot_product_attention", scaled_attention<5>, true},
     {"aten::_scaled_dot_product_flash_attention", scaled_attention<4>, true},
     {"aten::_scaled_dot_product_efficient_attention", scaled_attention<6>, true},
@@ -106,7 +107,7 @@ constexpr known_operator known[] = {
 
 }  // namespace
 
-const known_operator* find_attention(std::string_view name) noexcept { return find(name, known); }
+const known_operator* find_attention(std::string_view name) noexcept { return find(name, known_attention); }
 
 }  // namespace pytorch
 }  // namespace v0

@@ -110,7 +110,7 @@ std::optional<terms> cudnn_convolution_transpose(const inputs& in) {
 }
 std::optional<terms> cudnn_convolution(const inputs& in) { return convolution_of(in, {}, 3, 2, 4); }
 
-constexpr known_operator known[] = {
+constexpr known_operator known_convolutions[] = {
     {"aten::conv1d", conv, true},
     {"aten::conv2d", conv, true},
     {"aten::conv3d", conv, true},
@@ -125,7 +125,9 @@ constexpr known_operator known[] = {
 
 }  // namespace
 
-const known_operator* find_convolution(std::string_view name) noexcept { return find(name, known); }
+const known_operator* find_convolution(std::string_view name) noexcept {
+  return find(name, known_convolutions);
+}
 
 }  // namespace pytorch
 }  // namespace v0

@@ -122,7 +122,7 @@ std::optional<terms> vllm_cache(const inputs& in) {
   return t;
 }
 
-constexpr known_operator known[] = {
+constexpr known_operator known_movement[] = {
     {"aten::embedding", embedding},
     {"aten::native_layer_norm", normalisation<2, 3>},
     {"aten::_fused_rms_norm", normalisation<2>},
@@ -151,7 +151,7 @@ constexpr known_operator known[] = {
 
 }  // namespace
 
-const known_operator* find_movement(std::string_view name) noexcept { return find(name, known); }
+const known_operator* find_movement(std::string_view name) noexcept { return find(name, known_movement); }
 
 }  // namespace pytorch
 }  // namespace v0

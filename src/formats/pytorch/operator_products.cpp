@@ -174,7 +174,7 @@ std::optional<terms> gptq_gemm(const inputs& in) {
   return t;
 }
 
-constexpr known_operator known[] = {
+constexpr known_operator known_products[] = {
     {"aten::mm", mm},
     {"aten::addmm", addmm, true},
     {"aten::bmm", bmm},
@@ -189,7 +189,7 @@ constexpr known_operator known[] = {
 
 }  // namespace
 
-const known_operator* find_product(std::string_view name) noexcept { return find(name, known); }
+const known_operator* find_product(std::string_view name) noexcept { return find(name, known_products); }
 
 }  // namespace pytorch
 }  // namespace v0

@@ -13,7 +13,7 @@ namespace pytorch {
 namespace {
 
 constexpr std::size_t most_rows = 65534;  // of threads or streams
-constexpr std::size_t most_devices = 1024;
+constexpr std::size_t most_own_devices = 1024;
 
 using row_cells = std::vector<std::string_view>;
 
@@ -169,8 +169,8 @@ void own_reader::read_rows(std::string_view header) {
                              one_of(c[3], own::pipes, math_pipe::unknown), number_of<std::uint8_t>(c[4], 0)});
   });
   each_row(member(header, "devices"), 9, [&](const row_cells& c) {
-    losses_.add(lost::invalid_device, trace_.devices.size() < most_devices ? 0 : 1);
-    if (trace_.devices.size() < most_devices) {
+    losses_.add(lost::invalid_device, trace_.devices.size() < most_own_devices ? 0 : 1);
+    if (trace_.devices.size() < most_own_devices) {
       trace_.devices.push_back({number_of<std::uint32_t>(c[0], 0), text_of(c[1]),
                                 number_of<std::int32_t>(c[2], 0), number_of<std::int32_t>(c[3], 0),
                                 number_of<std::int64_t>(c[4], 0), number_of<std::int64_t>(c[5], 0),

@@ -16,15 +16,15 @@ namespace pytorch {
 
 namespace {
 
-constexpr std::uint64_t most_32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t largest_32 = std::numeric_limits<std::uint32_t>::max();
 
-bool is_word(std::string_view text) noexcept { return text.find(' ') == std::string_view::npos; }
+bool is_one_word(std::string_view text) noexcept { return text.find(' ') == std::string_view::npos; }
 
 /// Calls with one correlation by their process.
 class callers {
  public:
-  static constexpr std::uint32_t several = most_32;
-  static constexpr std::uint32_t unknown = most_32 - 1;  ///< a process of a call without a valid thread
+  static constexpr std::uint32_t several = largest_32;
+  static constexpr std::uint32_t unknown = largest_32 - 1;  ///< a process of a call without a valid thread
 
   void add(std::uint64_t id, std::uint32_t process) {
     if (id == 0) {
@@ -92,7 +92,7 @@ std::map<std::uint32_t, std::uint32_t> owners(const trace& t, const std::vector<
 }  // namespace
 
 std::optional<std::uint32_t> processes::identity(std::string_view pid) {
-  if (!input::is_string(pid) || is_word(input::inside(pid))) {
+  if (!input::is_string(pid) || is_one_word(input::inside(pid))) {
     if (const auto id = identifier(pid)) {
       return static_cast<std::uint32_t>(*id);
     }
@@ -101,7 +101,7 @@ std::optional<std::uint32_t> processes::identity(std::string_view pid) {
 }
 
 std::uint32_t processes::rank(std::string_view pid) {
-  return input::is_string(pid) && !is_word(input::inside(pid)) ? texts_[find(pid)].rank : 0;
+  return input::is_string(pid) && !is_one_word(input::inside(pid)) ? texts_[find(pid)].rank : 0;
 }
 
 std::uint32_t processes::find(std::string_view pid) {
@@ -132,7 +132,7 @@ std::vector<std::uint32_t> write_correlations(trace& t, const std::vector<std::u
     apart = first != callers::unknown && process != callers::unknown && process != first;
     first = first == callers::unknown ? process : first;
   }
-  const auto is_wide = [](std::uint64_t id) { return id > most_32; };
+  const auto is_wide = [](std::uint64_t id) { return id > largest_32; };
   numbering numbers;
   if (!apart) {
     const bool wide = std::any_of(of_calls.begin(), of_calls.end(), is_wide) ||

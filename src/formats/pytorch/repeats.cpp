@@ -57,12 +57,12 @@ std::vector<std::size_t> candidates(const std::vector<std::uint32_t>& names) {
 
 /// The longest stretch in which each kernel is the same as the one `period` before it, from where on both
 /// are.
-struct stretch {
+struct repetition {
   std::size_t first = 0;
   std::size_t size = 0;
 };
-stretch longest(const std::vector<std::uint32_t>& names, std::size_t period) {
-  stretch best;
+repetition longest(const std::vector<std::uint32_t>& names, std::size_t period) {
+  repetition best;
   std::size_t run = 0;
   for (std::size_t i = 0; i + period < names.size(); ++i) {
     run = names[i] == names[i + period] ? run + 1 : 0;
@@ -119,7 +119,7 @@ std::optional<repeat> find_repeat(const std::vector<std::uint32_t>& names, const
   std::optional<repeat> best;
   time_ns best_time = 0;
   for (const std::size_t period : candidates(names)) {
-    const stretch s = longest(names, period);
+    const repetition s = longest(names, period);
     if (s.size < fewest_blocks * period || has_period_within(names, s.first, period)) {
       continue;
     }

@@ -18,14 +18,14 @@ namespace pytorch {
 namespace {
 
 // In visits of a state of the automaton, 10 to 30 ns each.
-constexpr std::int64_t most_steps = 4'000'000;  // of one search
+constexpr std::int64_t most_search_steps = 4'000'000;  // of one search
 constexpr std::int64_t usual_steps = 50'000;
 
 struct out_of_steps {};
 
 /// Walks over a text and counts what the search does: it throws out_of_steps when it has done enough. A
 /// search without match begins again at each byte, so the time of an innocent expression too is quadratic.
-class counted {
+class counted_text {
  public:
   using iterator_category = std::bidirectional_iterator_tag;
   using value_type = char;
@@ -39,36 +39,36 @@ class counted {
     std::int64_t a_look;  ///< at one: copies all groups
   };
 
-  counted() = default;
-  counted(const char* at, meter& m) noexcept : at_{at}, meter_{&m} {}
+  counted_text() = default;
+  counted_text(const char* at, meter& m) noexcept : at_{at}, meter_{&m} {}
 
   [[nodiscard]] const char* base() const noexcept { return at_; }
   reference operator*() const {
     pay(meter_->a_look);
     return *at_;
   }
-  counted& operator++() {
+  counted_text& operator++() {
     pay(meter_->a_move);
     ++at_;
     return *this;
   }
-  counted operator++(int) {
-    counted before = *this;
+  counted_text operator++(int) {
+    counted_text before = *this;
     ++*this;
     return before;
   }
-  counted& operator--() {
+  counted_text& operator--() {
     pay(meter_->a_look);
     --at_;
     return *this;
   }
-  counted operator--(int) {
-    counted before = *this;
+  counted_text operator--(int) {
+    counted_text before = *this;
     --*this;
     return before;
   }
-  friend bool operator==(const counted& a, const counted& b) noexcept { return a.at_ == b.at_; }
-  friend bool operator!=(const counted& a, const counted& b) noexcept { return a.at_ != b.at_; }
+  friend bool operator==(const counted_text& a, const counted_text& b) noexcept { return a.at_ == b.at_; }
+  friend bool operator!=(const counted_text& a, const counted_text& b) noexcept { return a.at_ != b.at_; }
 
  private:
   void pay(std::int64_t steps) const {
@@ -82,7 +82,7 @@ class counted {
   meter* meter_ = nullptr;
 };
 
-using found_groups = std::match_results<counted>;
+using found_groups = std::match_results<counted_text>;
 
 std::regex compile(const std::string& pattern) {
   return input::compile_pattern(pattern, [&](const std::string& why) {
@@ -152,12 +152,12 @@ mark naming_rules::read(std::string_view text, bool is_module) {
       continue;
     }
     steps_left_ += usual_steps;
-    const std::int64_t most = std::min(steps_left_, most_steps);
-    counted::meter meter{most, 1 + c.states, 1 + c.groups / 4};
+    const std::int64_t most = std::min(steps_left_, most_search_steps);
+    counted_text::meter meter{most, 1 + c.states, 1 + c.groups / 4};
     try {
       found_groups found;
-      const bool fits = std::regex_search(counted{start.data(), meter},
-                                          counted{start.data() + start.size(), meter}, found, c.pattern);
+      const bool fits = std::regex_search(counted_text{start.data(), meter},
+                                          counted_text{start.data() + start.size(), meter}, found, c.pattern);
       steps_left_ -= most - meter.left;
       if (fits) {
         return apply(c.rule, found, read_mark(text, is_module));

@@ -180,7 +180,7 @@ void event_writer::write_ranges() {
     const std::uint32_t label = w_.label_of[record.label];
     const std::string name = label != none ? w_.step(label) : std::string{};
     const bool request = record.kind == range_kind::request;
-    begin_event("user_annotation", quoted(name),
+    begin_event("user_annotation", json_string(name),
                 request ? row{w_.request_process, no_thread_row + 1 + w_.lanes[r]} : row_of(record.thread),
                 begin, end, odd);
     begin_own(begin, end, odd);
@@ -212,7 +212,7 @@ void event_writer::write_ranges() {
         entry();
         out_.raw("[");
         write_work(out_, one.declared);
-        out_.next().raw(quoted(own::name_of(one.source, own::work_sources)));
+        out_.next().raw(json_string(own::name_of(one.source, own::work_sources)));
         out_.next().number(one.declared.doubled_bytes).raw("]");
       });
     });

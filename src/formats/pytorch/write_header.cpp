@@ -21,7 +21,7 @@ namespace {
 /// Where a time is no time, so that nothing is drawn far from the rest.
 bool is_timed(time_ns begin, time_ns end) noexcept { return end >= begin && (begin != 0 || end != 0); }
 
-void write_text(json_writer& out, std::string_view text) { out.raw(quoted(own::clean(text))); }
+void write_text(json_writer& out, std::string_view text) { out.raw(json_string(own::clean(text))); }
 
 /// "name":[[…],[…]], one row an entry of `entries`.
 template <class Entries, class Row>
@@ -88,38 +88,43 @@ void write_tables(json_writer& out, written& w) {
     out.next().number(s.stream);
   });
   write_table(out, "gauges", t.gauges, [&](const gauge_sample& g) {
-    out.number(own::clamp(g.at)).next().raw(quoted(own::name_of(g.what, own::gauge_names)));
+    out.number(own::clamp(g.at)).next().raw(json_string(own::name_of(g.what, own::gauge_names)));
     g.device == none ? out.next().raw("null") : out.next().number(g.device);
     out.next().number(g.value);
   });
   write_table(out, "counts", t.counts, [&](const range_count& c) {
     write_reference(out, c.range, t.ranges.size());
-    out.next().number(c.device).next().raw(quoted(own::name_of(c.what, own::count_names)));
-    out.next().raw(quoted(own::name_of(c.pipe, own::pipes))).next().number(c.part).next().number(c.value);
+    out.next().number(c.device).next().raw(json_string(own::name_of(c.what, own::count_names)));
+    out.next()
+        .raw(json_string(own::name_of(c.pipe, own::pipes)))
+        .next()
+        .number(c.part)
+        .next()
+        .number(c.value);
   });
   std::vector<std::uint32_t> labels(w.labels.size());
   std::iota(labels.begin(), labels.end(), 0U);
   write_table(out, "labels", labels, [&](std::uint32_t l) {
     const label_node& label = w.labels[l];
     write_reference(out, label.parent, l);
-    out.next().raw(quoted(w.label_names[label.name])).next();
+    out.next().raw(json_string(w.label_names[label.name])).next();
     label.index == no_index ? out.raw("null") : out.number(label.index);
-    out.next().raw(quoted(own::name_of(label.kind, own::range_kinds)));
+    out.next().raw(json_string(own::name_of(label.kind, own::range_kinds)));
   });
   write_table(out, "graph nodes", t.graph_nodes, [&](const graph_node& n) {
     out.number(n.id);
     write_reference(out, w.label_of[n.label], w.labels.size());
-    out.next().raw(quoted(own::name_of(n.source, own::label_sources)));
+    out.next().raw(json_string(own::name_of(n.source, own::label_sources)));
     out.next().number(n.stale ? 1 : 0).next().number(n.told_by_look ? 1 : 0);
     write_work(out, n.declared);
     out.next().number(n.declared.doubled_bytes);
-    out.next().raw(quoted(own::name_of(n.told_by, own::work_sources)));
+    out.next().raw(json_string(own::name_of(n.told_by, own::work_sources)));
   });
   write_table(out, "operator kinds", t.operator_kinds, [&](const operator_kind& k) {
     for (const std::uint32_t string : {k.name, k.shapes, k.types}) {
       out.next().raw(string < t.strings.size() ? std::string_view{w.text(string)} : "null");
     }
-    out.next().raw(quoted(own::name_of(k.source, own::operator_sources)));
+    out.next().raw(json_string(own::name_of(k.source, own::operator_sources)));
     write_work(out, k.declared);
     out.next().number(k.declared.doubled_bytes);
   });
@@ -138,7 +143,7 @@ void write_tables(json_writer& out, written& w) {
   write_table(out, "collectors", t.collectors, [&](const collector_status& c) {
     write_text(out, c.name);
     write_text(out.next(), c.version);
-    out.next().raw(quoted(own::name_of(c.state, own::collector_states)));
+    out.next().raw(json_string(own::name_of(c.state, own::collector_states)));
     write_text(out.next(), c.detail);
   });
 }
@@ -188,7 +193,7 @@ written::written(const trace& t)
 const std::string& written::text(std::uint32_t string) {
   std::string& known = texts_[std::min<std::size_t>(string, texts_.size() - 1)];
   if (known.empty()) {
-    known = quoted(own::clean(source.strings[string]));
+    known = json_string(own::clean(source.strings[string]));
   }
   return known;
 }
@@ -206,7 +211,7 @@ const std::string& written::path(std::uint32_t label) {
     for (std::uint32_t up = labels[label].parent; up != none; up = labels[up].parent) {
       text.insert(0, step(up) + " / ");
     }
-    known = quoted(text);
+    known = json_string(text);
   }
   return known;
 }
@@ -285,7 +290,7 @@ void write_work(json_writer& out, const work& w) {
   for (const std::int64_t n : {w.flops, w.weight_bytes, w.kv_bytes, w.activation_bytes}) {
     out.next().number(n);
   }
-  out.next().raw(quoted(own::name_of(w.pipe, own::pipes)));
+  out.next().raw(json_string(own::name_of(w.pipe, own::pipes)));
   out.next().number(w.bytes_below).next().number(w.bytes_above);
 }
 

@@ -15,8 +15,8 @@ namespace varve::table {
 
 namespace {
 
-constexpr std::size_t most_rows = 12;
-constexpr std::size_t longest_name = 50;
+constexpr std::size_t most_counted = 12;
+constexpr std::size_t longest_counted = 50;
 
 /// "7.20 k"; nothing where it is not known.
 std::string operations(double n) {
@@ -33,7 +33,7 @@ std::string operations(double n) {
 
 std::string moved(double n) { return n < 0 ? std::string{} : bytes(n); }
 
-struct entry {
+struct counted_entry {
   std::string name;
   const counted_work* counted;
   double declared_bytes;  ///< of a call
@@ -41,8 +41,8 @@ struct entry {
   double weight;
 };
 
-entry entry_of(std::string name, const counted_work& c, const measures& m, std::int64_t calls_with_work,
-               std::int64_t calls) {
+counted_entry entry_of(std::string name, const counted_work& c, const measures& m,
+                       std::int64_t calls_with_work, std::int64_t calls) {
   const auto of = static_cast<double>(calls_with_work);
   const work& w = m.declared;
   const double bytes = static_cast<double>(w.weight_bytes) + static_cast<double>(w.kv_bytes) +
@@ -51,7 +51,7 @@ entry entry_of(std::string name, const counted_work& c, const measures& m, std::
           (std::max(c.dram_read, 0.0) + std::max(c.dram_written, 0.0)) * static_cast<double>(calls)};
 }
 
-grid_row row_of(const entry& e) {
+grid_row row_of(const counted_entry& e) {
   const counted_work& c = *e.counted;
   return {"",
           e.name,
@@ -65,7 +65,7 @@ grid_row row_of(const entry& e) {
 }  // namespace
 
 std::string counted_work_of(const report& r, const style& s) {
-  std::vector<entry> all;
+  std::vector<counted_entry> all;
   const auto named = [&](std::string_view path, const auto& key) {
     return printable(path) + (r.phases.size() > 1
                                   ? " · " + key_name(r, key.phase, key.model, key.device, key.batch)
@@ -87,9 +87,9 @@ std::string counted_work_of(const report& r, const style& s) {
     return {};
   }
   std::stable_sort(all.begin(), all.end(),
-                   [](const entry& a, const entry& b) { return a.weight > b.weight; });
+                   [](const counted_entry& a, const counted_entry& b) { return a.weight > b.weight; });
   const std::size_t count = all.size();
-  all.resize(std::min(count, most_rows));
+  all.resize(std::min(count, most_counted));
   grid g{"counted, a call",
          {{"counted", 60},
           {"DRAM read", 100},
@@ -101,10 +101,10 @@ std::string counted_work_of(const report& r, const style& s) {
           {"counted", 85}}};
   std::vector<grid_row> rows;
   rows.reserve(all.size());
-  for (const entry& e : all) {
+  for (const counted_entry& e : all) {
     rows.push_back(row_of(e));
   }
-  std::string out = g.table(rows, s, longest_name);
+  std::string out = g.table(rows, s, longest_counted);
   if (all.size() < count) {
     out += s.dim("… " + counted(static_cast<std::int64_t>(count - all.size()), "more row") +
                  ", by bytes: --json has all") +

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_lines = 8;
 constexpr std::size_t most_slowest = 3;
-constexpr std::size_t indent = 4;
+constexpr std::size_t list_indent = 4;
 
 struct entry {
   std::string_view text;
@@ -31,12 +31,12 @@ struct entry {
 std::string in_lines(std::string_view command, std::size_t width) {
   std::string out;
   std::string word;
-  std::size_t column = indent;
+  std::size_t column = list_indent;
   bool fresh = true;
   const auto flush = [&] {
     if (!fresh && column + columns(word) + 3 > width) {  // a space before, and one and a backslash after
-      out += " \\\n" + std::string(indent + 2, ' ');
-      column = indent + 2;
+      out += " \\\n" + std::string(list_indent + 2, ' ');
+      column = list_indent + 2;
       fresh = true;
     }
     out += fresh ? "" : " ";
@@ -71,7 +71,7 @@ std::string in_lines(std::string_view command, std::size_t width) {
 
 std::string next_step(std::string_view text, std::size_t width) {
   const std::string safe = printable(text);
-  return safe.rfind("ncu ", 0) == 0 ? in_lines(safe, width) : flow({safe}, " ", indent, width);
+  return safe.rfind("ncu ", 0) == 0 ? in_lines(safe, width) : flow({safe}, " ", list_indent, width);
 }
 
 void list(std::string_view title, const std::vector<entry>& texts, const style& s, std::string& out) {
@@ -80,9 +80,9 @@ void list(std::string_view title, const std::vector<entry>& texts, const style& 
   }
   out += '\n' + s.bold(title) + '\n';
   for (std::size_t i = 0; i < std::min(texts.size(), most_lines); ++i) {
-    out += "  - " + flow({printable(texts[i].text)}, " ", indent, s.text_width()) + '\n';
+    out += "  - " + flow({printable(texts[i].text)}, " ", list_indent, s.text_width()) + '\n';
     if (!texts[i].next_step.empty()) {
-      out += std::string(indent, ' ') + s.dim(next_step(texts[i].next_step, s.text_width())) + '\n';
+      out += std::string(list_indent, ' ') + s.dim(next_step(texts[i].next_step, s.text_width())) + '\n';
     }
   }
   if (texts.size() > most_lines) {

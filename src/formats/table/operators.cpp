@@ -14,7 +14,7 @@ namespace varve::table {
 
 namespace {
 
-constexpr std::size_t longest_name = 100;
+constexpr std::size_t longest_operator = 100;
 constexpr std::size_t longest_shapes = 160;
 
 /// What shares are of: each instant of a thread, and each kernel that an operator launched, counts once.
@@ -31,9 +31,6 @@ struct operator_line {
 double average(std::int64_t total, std::int64_t calls) {
   return calls > 0 ? static_cast<double>(total) / static_cast<double>(calls) : 0;
 }
-
-std::string some_time(double ns) { return ns != 0 ? duration(ns) : ""; }
-std::string some_time(std::int64_t ns) { return some_time(static_cast<double>(ns)); }
 
 std::string some_bytes(std::int64_t n) {
   const std::string size = n != 0 ? bytes(std::fabs(static_cast<double>(n))) : "";
@@ -197,7 +194,7 @@ std::string operators(const report& r, const table_options& options, const style
     }
   }
   std::string out =
-      g.table(rows, s, options.by_shape ? longest_shapes : longest_name, options.by_shape ? 45 : 35);
+      g.table(rows, s, options.by_shape ? longest_shapes : longest_operator, options.by_shape ? 45 : 35);
   if (lines.size() < before) {
     out += s.dim("… " + counted(static_cast<std::int64_t>(before - lines.size()), "more row")) + '\n';
   }

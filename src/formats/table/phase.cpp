@@ -30,7 +30,7 @@ std::string path_text(const report& r, const row& leaf) {
 }
 
 /// Shares that are smaller are not worth a word.
-constexpr double noticeable = 0.01;
+constexpr double noticeable_share = 0.01;
 
 bool belongs(const row& r, const phase_row& p) {
   return r.phase == p.phase && r.model == p.model && r.device == p.device && r.batch == p.batch;
@@ -42,7 +42,7 @@ std::vector<std::string> categories(const report& r, const phase_row& p) {
   const auto whole = static_cast<double>(p.total.gpu_time);
   std::vector<const row*> order;
   for (const row& c : r.categories) {
-    if (belongs(c, p) && static_cast<double>(c.inclusive.gpu_time) >= noticeable * whole) {
+    if (belongs(c, p) && static_cast<double>(c.inclusive.gpu_time) >= noticeable_share * whole) {
       order.push_back(&c);
     }
   }
@@ -83,7 +83,7 @@ std::vector<std::string> slowest(const report& r, const phase_row& p) {
   std::vector<std::string> pieces;
   for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
     const auto& [label, all] = order[i];
-    if (i != 0 && all.time < noticeable * whole) {
+    if (i != 0 && all.time < noticeable_share * whole) {
       break;
     }
     pieces.push_back(printable(label) + ' ' + percent(all.time, whole) + " %" +
@@ -200,8 +200,9 @@ std::string phase_head(const report& r, const phase_row& p, const style& s) {
   std::vector<std::string> walls{duration(p.wall)};
   if (busy > 0) {
     const double others = busy - static_cast<double>(p.total.gpu_time);
-    walls.push_back("GPU busy " + duration(busy) +
-                    (others > noticeable * busy ? " (" + duration(others) + " with work from outside)" : ""));
+    walls.push_back(
+        "GPU busy " + duration(busy) +
+        (others > noticeable_share * busy ? " (" + duration(others) + " with work from outside)" : ""));
     walls.push_back("overhead ratio " + number(wall / busy) + " (wall ÷ busy)");
     walls.push_back("GPU span " + duration(p.gpu_span));
   } else if (span.empty()) {

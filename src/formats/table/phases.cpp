@@ -14,7 +14,7 @@ namespace varve::table {
 
 namespace {
 
-constexpr std::size_t longest_name = 60;
+constexpr std::size_t longest_phase = 60;
 
 double value_of(const phase_row& p, sort_key key) {
   switch (key) {
@@ -93,7 +93,7 @@ std::string requests(const report& r, const table_options& options, const style&
                      time_or_nothing(q.time_per_output_token), time_or_nothing(q.total)},
                     false});
   }
-  std::string out = g.table(rows, s, longest_name);
+  std::string out = g.table(rows, s, longest_phase);
   if (rows.size() < r.requests.size()) {
     out += s.dim("… " + counted(static_cast<std::int64_t>(r.requests.size() - rows.size()), "more request")) +
            '\n';
@@ -141,7 +141,7 @@ std::string phases(const report& r, const table_options& options, const style& s
   for (const phase_row* p : order) {
     rows.push_back({"", key_name(r, p->phase, p->model, p->device, p->batch), cells_of(*p), false});
   }
-  std::string out = g.table(rows, s, longest_name);
+  std::string out = g.table(rows, s, longest_phase);
   if (order.size() < all) {
     out += s.dim("… " + counted(static_cast<std::int64_t>(all - order.size()), "more row")) + '\n';
   }

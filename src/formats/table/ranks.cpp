@@ -23,8 +23,8 @@ namespace {
 using namespace table;
 
 constexpr std::size_t most_columns = 8;  // of ranks; more are summed up
-constexpr std::size_t most_rows = 12;    // of labels or kernels
-constexpr std::size_t longest_name = 60;
+constexpr std::size_t most_ranked = 12;  // of labels or kernels
+constexpr std::size_t longest_rank = 60;
 
 /// One time of each rank, where it has it.
 struct times {
@@ -103,7 +103,7 @@ std::string devices(const members& ranks, const style& s) {
                       false});
     }
   }
-  std::string out = g.table(rows, s, longest_name);
+  std::string out = g.table(rows, s, longest_rank);
   return out + '\n';
 }
 
@@ -128,7 +128,7 @@ class times_table {
   std::map<std::string, std::size_t> places_;
 };
 
-double longest(const times& t) {
+double longest_time(const times& t) {
   double most = 0;
   for (const auto& one : t.of_rank) {
     most = std::max(most, one.value_or(0));
@@ -177,10 +177,10 @@ std::vector<times> row_times(const members& ranks, const table_options& options)
     }
   }
   std::vector<times> out = all.take();
-  out.erase(std::remove_if(out.begin(), out.end(), [](const times& t) { return longest(t) <= 0; }),
+  out.erase(std::remove_if(out.begin(), out.end(), [](const times& t) { return longest_time(t) <= 0; }),
             out.end());
   std::stable_sort(out.begin(), out.end(),
-                   [](const times& a, const times& b) { return longest(a) > longest(b); });
+                   [](const times& a, const times& b) { return longest_time(a) > longest_time(b); });
   return out;
 }
 
@@ -278,13 +278,13 @@ std::string side_by_side(const members& ranks, const table_options& options, con
   const std::vector<times> others =
       options.by == view::phase ? std::vector<times>{} : row_times(ranks, options);
   const std::vector<grid_row> first = as_rows(phases, phases.size());
-  const std::vector<grid_row> second = as_rows(others, options.top != 0 ? options.top : most_rows);
+  const std::vector<grid_row> second = as_rows(others, options.top != 0 ? options.top : most_ranked);
   const auto section = [&](std::string_view title, const std::vector<grid_row>& rows, std::size_t all) {
     if (rows.empty()) {
       return std::string{};
     }
     grid g{std::string{title}, columns};
-    std::string out = g.table(rows, s, longest_name);
+    std::string out = g.table(rows, s, longest_rank);
     if (rows.size() < all) {
       out += s.dim("… " + counted(static_cast<std::int64_t>(all - rows.size()), "more row")) + '\n';
     }

@@ -16,10 +16,9 @@ namespace varve::table {
 namespace {
 
 /// Names in a table as wide as it needs are still not wider than this.
-constexpr std::size_t longest_name = 100;
+constexpr std::size_t longest_row = 100;
 
 std::string some(std::int64_t n) { return n != 0 ? count(n) : ""; }
-std::string some_time(std::int64_t ns) { return ns != 0 ? duration(ns) : ""; }
 
 std::string dimensions(const std::uint32_t (&d)[3]) {
   std::string text = std::to_string(d[0]);
@@ -293,7 +292,7 @@ std::string sections(const report& r, const table_options& options, const style&
     g.measure(cells);
     rows.push_back(std::move(cells));
   }
-  g.fit(s.width, longest_name, options.by == view::kernel ? 45 : 35);
+  g.fit(s.width, longest_row, options.by == view::kernel ? 45 : 35);
 
   std::string out;
   for (std::size_t i = 0; i < all.size(); ++i) {

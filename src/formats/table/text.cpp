@@ -50,57 +50,57 @@ code_point decode(std::string_view text) noexcept {
   return {value, length, true};
 }
 
-struct interval {
+struct code_points {
   char32_t first;
   char32_t last;
 };
 
 template <std::size_t N>
-bool within(const std::array<interval, N>& intervals, char32_t c) noexcept {
+bool within(const std::array<code_points, N>& intervals, char32_t c) noexcept {
   const auto* next = std::upper_bound(intervals.begin(), intervals.end(), c,
-                                      [](char32_t value, const interval& i) { return value < i.first; });
+                                      [](char32_t value, const code_points& i) { return value < i.first; });
   return next != intervals.begin() && c <= std::prev(next)->last;
 }
 
 // What could move the cursor, or make a line read in another order than it is stored.
-constexpr std::array<interval, 7> unsafe{{{0x0000, 0x001F},
-                                          {0x007F, 0x009F},
-                                          {0x061C, 0x061C},
-                                          {0x200E, 0x200F},
-                                          {0x2028, 0x202E},
-                                          {0x2066, 0x2069},
-                                          {0xFFF9, 0xFFFB}}};
+constexpr std::array<code_points, 7> unsafe{{{0x0000, 0x001F},
+                                             {0x007F, 0x009F},
+                                             {0x061C, 0x061C},
+                                             {0x200E, 0x200F},
+                                             {0x2028, 0x202E},
+                                             {0x2066, 0x2069},
+                                             {0xFFF9, 0xFFFB}}};
 
 // Combining marks, joiners and variation selectors.
-constexpr std::array<interval, 12> zero_width{{{0x0300, 0x036F},
-                                               {0x0483, 0x0489},
-                                               {0x0591, 0x05BD},
-                                               {0x0610, 0x061A},
-                                               {0x064B, 0x065F},
-                                               {0x1AB0, 0x1AFF},
-                                               {0x1DC0, 0x1DFF},
-                                               {0x200B, 0x200D},
-                                               {0x20D0, 0x20FF},
-                                               {0xFE00, 0xFE0F},
-                                               {0xFE20, 0xFE2F},
-                                               {0xFEFF, 0xFEFF}}};
+constexpr std::array<code_points, 12> zero_width{{{0x0300, 0x036F},
+                                                  {0x0483, 0x0489},
+                                                  {0x0591, 0x05BD},
+                                                  {0x0610, 0x061A},
+                                                  {0x064B, 0x065F},
+                                                  {0x1AB0, 0x1AFF},
+                                                  {0x1DC0, 0x1DFF},
+                                                  {0x200B, 0x200D},
+                                                  {0x20D0, 0x20FF},
+                                                  {0xFE00, 0xFE0F},
+                                                  {0xFE20, 0xFE2F},
+                                                  {0xFEFF, 0xFEFF}}};
 
 // East Asian wide and full-width characters, and emoji.
-constexpr std::array<interval, 15> double_width{{{0x1100, 0x115F},
-                                                 {0x231A, 0x231B},
-                                                 {0x23E9, 0x23EC},
-                                                 {0x2E80, 0x303E},
-                                                 {0x3041, 0x33FF},
-                                                 {0x3400, 0x4DBF},
-                                                 {0x4E00, 0xA4CF},
-                                                 {0xA960, 0xA97F},
-                                                 {0xAC00, 0xD7A3},
-                                                 {0xF900, 0xFAFF},
-                                                 {0xFE30, 0xFE6F},
-                                                 {0xFF00, 0xFF60},
-                                                 {0xFFE0, 0xFFE6},
-                                                 {0x1F300, 0x1FAFF},
-                                                 {0x20000, 0x3FFFD}}};
+constexpr std::array<code_points, 15> double_width{{{0x1100, 0x115F},
+                                                    {0x231A, 0x231B},
+                                                    {0x23E9, 0x23EC},
+                                                    {0x2E80, 0x303E},
+                                                    {0x3041, 0x33FF},
+                                                    {0x3400, 0x4DBF},
+                                                    {0x4E00, 0xA4CF},
+                                                    {0xA960, 0xA97F},
+                                                    {0xAC00, 0xD7A3},
+                                                    {0xF900, 0xFAFF},
+                                                    {0xFE30, 0xFE6F},
+                                                    {0xFF00, 0xFF60},
+                                                    {0xFFE0, 0xFFE6},
+                                                    {0x1F300, 0x1FAFF},
+                                                    {0x20000, 0x3FFFD}}};
 
 std::size_t columns_of(char32_t c) noexcept {
   return within(zero_width, c) ? 0 : within(double_width, c) ? 2 : 1;

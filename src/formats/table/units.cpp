@@ -81,6 +81,9 @@ std::string duration(std::int64_t ns) {
   return {};
 }
 
+std::string some_time(std::int64_t ns) { return ns != 0 ? duration(ns) : ""; }
+std::string some_time(double ns) { return ns != 0 ? duration(ns) : ""; }
+
 std::string duration(double ns) {
   constexpr double limit = 9.2e18;
   if (std::isnan(ns)) {

@@ -15,6 +15,10 @@ namespace varve::table {
 std::string duration(std::int64_t ns);
 std::string duration(double ns);
 
+/// The same; nothing for 0.
+std::string some_time(std::int64_t ns);
+std::string some_time(double ns);
+
 /// "12,345".
 std::string count(std::int64_t n);
 std::string count(double n);

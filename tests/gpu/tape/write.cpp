@@ -48,7 +48,7 @@ std::string value(named<Names> number) {
 
 /// All fields that are not as those of a line that says nothing.
 template <class Line>
-std::string fields(const Line& line) {
+std::string fields_of(const Line& line) {
   std::vector<std::string> defaults;
   const Line empty;
   detail::each_field(empty,
@@ -74,7 +74,7 @@ const char* word(const Line& line) {
 
 }  // namespace
 
-std::string to_line(const header& head) { return detail::word_of<header>() + fields(head) + "\n"; }
+std::string to_line(const header& head) { return detail::word_of<header>() + fields_of(head) + "\n"; }
 
 std::string to_lines(const event& e) {
   const std::string when =
@@ -82,10 +82,10 @@ std::string to_lines(const event& e) {
   return std::visit(
       [&](const auto& what) {
         using line = std::remove_cvref_t<decltype(what)>;
-        std::string out = word(what) + when + fields(what) + "\n";
+        std::string out = word(what) + when + fields_of(what) + "\n";
         if constexpr (std::is_same_v<line, buffer>) {
           for (const record& r : what.records) {
-            out += detail::word_of<record>() + fields(r) + "\n";
+            out += detail::word_of<record>() + fields_of(r) + "\n";
           }
         }
         return out;
