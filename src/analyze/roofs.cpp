@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "analyze/roofs.hpp"
 
+#include "analyze/measured_clock.hpp"
 #include "analyze/numbers.hpp"
 #include "analyze/sentence.hpp"
 
@@ -18,15 +19,22 @@ constexpr double ns_per_second = 1e9;
 
 double amount(std::int64_t n) noexcept { return static_cast<double>(std::max<std::int64_t>(n, 0)); }
 
-std::optional<ceilings> at_clock_of(const analyze_options& options, std::optional<ceilings> c) {
-  if (!c || !(options.clock > 0) || !std::isfinite(options.clock)) {
+/// At the clock that is given, else at the one that gauges measured of `device`, or of all where it is none.
+std::optional<ceilings> at_clock_of(const trace& t, std::uint32_t device, const analyze_options& options,
+                                    std::optional<ceilings> c) {
+  const bool known = c && (c->clock > 0 || c->top_clock > 0);
+  const bool given = options.clock > 0 && std::isfinite(options.clock);
+  const double clock = given ? options.clock : known ? measured_clock(t, device) : 0;
+  if (!c || !(clock > 0)) {
     return c;
   }
-  const bool known = c->clock > 0 || c->top_clock > 0;
-  c = at_clock(*c, options.clock);
+  c = at_clock(*c, clock);
   c->source += (c->source.empty() ? "" : "; ") + std::string{known ? "scaled" : "not scaled"} +
-               " to the clock given, " + rate_of(options.clock, "Hz") +
-               (known ? "" : ": that of its rates is not known");
+               (given ? " to the clock given, " : " to the SM clock that gauges showed while kernels ran, ") +
+               rate_of(clock, "Hz") +
+               (!given  ? " in the median"
+                : known ? ""
+                        : ": that of its rates is not known");
   return c;
 }
 
@@ -101,16 +109,16 @@ void roof_ledger::add(std::uint32_t row, std::uint32_t device_index, const work&
 
 std::optional<ceilings> ceilings_of(const trace& t, std::uint32_t device, const analyze_options& options) {
   if (options.ceilings) {
-    return at_clock_of(options, options.ceilings);
+    return at_clock_of(t, device, options, options.ceilings);
   }
   const auto known =
       std::find_if(t.devices.begin(), t.devices.end(), [&](const device_info& d) { return d.id == device; });
-  return known != t.devices.end() ? at_clock_of(options, find_ceilings(*known)) : std::nullopt;
+  return known != t.devices.end() ? at_clock_of(t, device, options, find_ceilings(*known)) : std::nullopt;
 }
 
 std::optional<ceilings> common_ceilings(const trace& t, const analyze_options& options) {
   if (options.ceilings) {
-    return at_clock_of(options, options.ceilings);
+    return at_clock_of(t, none, options, options.ceilings);
   }
   std::optional<ceilings> common;
   for (const device_info& d : t.devices) {
@@ -120,7 +128,7 @@ std::optional<ceilings> common_ceilings(const trace& t, const analyze_options& o
     }
     common = std::move(one);
   }
-  return at_clock_of(options, std::move(common));
+  return at_clock_of(t, none, options, std::move(common));
 }
 
 }  // namespace analysis

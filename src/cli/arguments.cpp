@@ -361,6 +361,7 @@ void add_table_options(CLI::App& app, report_arguments& out) {
   app.add_flag("--group-by-shape", out.table.by_shape,
                "operators apart for each set of shapes of their inputs");
   add_common_options(app, out, "; default by the names in the trace");
+  add_clock_option(app, out);
 }
 
 void add_options(CLI::App& app, report_arguments& out) {
@@ -368,7 +369,6 @@ void add_options(CLI::App& app, report_arguments& out) {
       ->type_name("")
       ->required();
   add_table_options(app, out);
-  add_clock_option(app, out);
   add_capture_options(app, out);
   app.add_flag("--json", out.json,
                "JSON, one line a file, which varve report reads back\n(docs/report-schema.md)");

@@ -180,6 +180,61 @@ TEST(roofs, follow_a_measured_clock) {
             "a sheet; not scaled to the clock given, 2.7 GHz: that of its rates is not known");
 }
 
+/// Device 0 runs [100, 1100), device 1 [100, 300); rates hold at 2.5 GHz. Of device 0's kernel 100 ns were at
+/// 2 GHz, 700 at 2.7 (two readings) and 200 at 1.2, so the median is 2.7 GHz; the mean is 2.33, of readings
+/// it would be 2 or 2.7, with those of idle times 0.2.
+trace_builder with_clocks() {
+  using varve::gauge_kind;
+  trace_builder b;
+  const auto pass = b.phase("prefill", 0, 1200);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 1100);
+  b.t.works.push_back({mlp, linear(1'080'000'000, 400'000)});
+  b.launched_kernel(mlp, 0, 10, 100, 1100);
+  b.launched_kernel(b.layer(pass, "other", 0, 1100, 1200), 1110, 1120, 100, 300, "k", b.stream(1, 8));
+  b.t.gauges = {{900, 1'200'000'000, 0, gauge_kind::sm_clock},
+                {50, 2'000'000'000, 0, gauge_kind::sm_clock},
+                {200, 2'700'000'000, 0, gauge_kind::sm_clock},
+                {700, 2'700'000'000, 0, gauge_kind::sm_clock},
+                {1100, 200'000'000, 0, gauge_kind::sm_clock},
+                {9000, 200'000'000, 0, gauge_kind::sm_clock},
+                {500, 0, 0, gauge_kind::sm_clock},
+                {150, 1'400'000'000, 0, gauge_kind::memory_clock},
+                {4000, 1'500'000'000, 1, gauge_kind::sm_clock}};
+  return b;
+}
+
+// 108 % of 1e6 FLOPs a nanosecond at 2.5 GHz are 100 % at 2.7. A reading of nothing is none.
+TEST(roofs, follow_the_clock_that_gauges_read) {
+  const trace_builder b = with_clocks();
+  varve::analyze_options options = on_gpu;
+  options.ceilings->clock = options.ceilings->top_clock = 2.5e9;
+  const auto r = b.analyze(options);
+  EXPECT_DOUBLE_EQ(row_of(r.layers, "mlp 0", "prefill").verdict.compute_share, 1);
+  EXPECT_DOUBLE_EQ(row_of(r.layers, "mlp 0", "prefill").verdict.memory_share, 0.2);
+  ASSERT_EQ(r.devices.size(), 2U);
+  EXPECT_EQ(r.devices[0].ceilings->clock, 2.7e9);
+  EXPECT_EQ(r.devices[0].ceilings->source,
+            "scaled to the SM clock that gauges showed while kernels ran, 2.7 GHz in the median");
+  EXPECT_EQ(r.devices[1].ceilings->clock, 1.5e9);  // read later, and held before
+  EXPECT_THAT(to_table(r), HasSubstr("2.7 GHz in the median; on all of that name 1.50 to 2.70 GHz"));
+  // A clock that is given comes first.
+  options.clock = 2e9;
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->source, "scaled to the clock given, 2 GHz");
+  // Nothing to scale by, which nobody asked for.
+  options.clock = 0;
+  options.ceilings->clock = options.ceilings->top_clock = 0;
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->flops, options.ceilings->flops);
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->source, "");
+}
+
+TEST(roofs, follow_no_clock_that_was_read_while_nothing_ran) {
+  trace_builder b = with_clocks();
+  b.t.activities.kind.assign(b.t.activities.size(), varve::activity_kind::copy);
+  varve::analyze_options options = on_gpu;
+  options.ceilings->clock = options.ceilings->top_clock = 2.5e9;
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->clock, 2.5e9);
+}
+
 TEST(roofs, are_nothing_without_ceilings) {
   trace_builder b;
   const auto pass = b.phase("decode", 0, 1000);
