@@ -85,7 +85,7 @@ class describer {
   const std::vector<operator_work>& work_of(const pass_batch& batch);
   void place(const std::vector<operator_work>& operators);
   void tell(std::uint32_t pass, const std::vector<operator_work>& operators);
-  void find_trusted();
+  void find_trusted(const std::vector<double>& amounts);
   void count_losses();
 
   /// Where a node of the tree comes from.
@@ -93,8 +93,8 @@ class describer {
     std::uint32_t parent = none;  ///< node
     std::uint32_t range = none;   ///< none: a label of replays
     std::uint32_t label = none;
-    double trusted = 0;  ///< work of replays that is trusted more
-    double inside = 0;   ///< likewise, of it and below
+    told_of_nodes told{};  ///< of replays
+    double inside = 0;     ///< work of it and below that is told by others, and counts
     bool overruled = false;
   };
 
@@ -198,7 +198,7 @@ void describer::list_ranges() {
 
 void describer::build_tree(std::uint32_t pass) {
   tree_.nodes.assign(1, {});
-  origins_.assign(1, {none, pass, none, 0, 0, false});
+  origins_.assign(1, {none, pass});
   for (std::uint32_t k = first_[pass]; k < first_[pass + std::size_t{1}]; ++k) {
     const std::uint32_t r = inside_[k];
     const range& here = t_.ranges[r];
@@ -209,7 +209,7 @@ void describer::build_tree(std::uint32_t pass) {
     }
     const step& s = steps_[here.label];
     node_of_range_[r] = tree_.add(parent, s.name, s.index);
-    origins_.push_back({parent, r, here.label, 0, 0, false});
+    origins_.push_back({parent, r, here.label});
   }
   add_replays(pass);
 }
@@ -237,24 +237,30 @@ void describer::add_replays(std::uint32_t pass) {
       const std::uint32_t label = labels_.label_of(missing.back());
       const std::uint32_t parent = node;
       node = tree_.add(parent, steps_[label].name, steps_[label].index);
-      origins_.push_back({parent, none, label, 0, 0, false});
+      origins_.push_back({parent, none, label});
       node_of_path[missing.back()] = node;
       missing.pop_back();
     }
-    origins_[node].trusted += one.declared;
+    told_of_nodes& told = origins_[node].told;
+    told.declared += one.told.declared;
+    told.shapes = std::max(told.shapes, one.told.shapes);
+    told.calls += one.told.calls;
   }
 }
 
 /// What is told with more trust in it, or around it, leaves no room for what the description tells of
-/// replays: as choose_works() does for ranges.
-void describer::find_trusted() {
+/// replays: as choose_works() does for ranges. Shapes leave it what is inside, and where they tell less than
+/// half as much (of an operator beside) their own label too; so do calls wherever it tells anything.
+void describer::find_trusted(const std::vector<double>& amounts) {
   for (std::size_t n = origins_.size(); n-- > 1;) {
-    origins_[n].inside += origins_[n].trusted;
-    origins_[origins_[n].parent].inside += origins_[n].inside;
+    origin& o = origins_[n];
+    o.inside += o.told.declared + (2 * o.told.shapes >= amounts[n] ? o.told.shapes : 0) +
+                (amounts[n] == 0 ? o.told.calls : 0);
+    origins_[o.parent].inside += o.inside;
   }
   for (std::size_t n = 1; n < origins_.size(); ++n) {
     origin& o = origins_[n];
-    o.overruled = origins_[o.parent].overruled || o.trusted > 0 || (o.range != none && told_[o.range]);
+    o.overruled = origins_[o.parent].overruled || o.told.declared > 0 || (o.range != none && told_[o.range]);
   }
 }
 
@@ -322,7 +328,7 @@ void describer::tell(std::uint32_t pass, const std::vector<operator_work>& opera
       entries.push_back({node, w});
     }
   }
-  find_trusted();
+  find_trusted(amounts);
   const math_pipe meant = pipe_of_products(entries);
   for (const entry& e : entries) {
     const origin& o = origins_[e.node];
