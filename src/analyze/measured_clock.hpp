@@ -5,15 +5,21 @@
 
 #include <varve/trace.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace varve {
 inline namespace v0 {
 namespace analysis {
 
-/// The SM clock, in Hz, that gauges showed of a device while its kernels ran: the median over their time. Of
-/// all devices together where `device` is none. 0 where no reading or no kernel tells.
-[[nodiscard]] double measured_clock(const trace& t, std::uint32_t device);
+struct measured_clock {
+  double hertz = 0;  ///< 0: too few readings
+  std::size_t readings = 0;
+};
+
+/// The median of a device's SM clock over the readings that were taken while a kernel of it ran: one that
+/// waits lowers its clock. Of all devices together where `device` is none.
+[[nodiscard]] measured_clock measure_clock(const trace& t, std::uint32_t device);
 
 }  // namespace analysis
 }  // namespace v0

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace varve {
 inline namespace v0 {
@@ -23,18 +24,19 @@ double amount(std::int64_t n) noexcept { return static_cast<double>(std::max<std
 std::optional<ceilings> at_clock_of(const trace& t, std::uint32_t device, const analyze_options& options,
                                     std::optional<ceilings> c) {
   const bool known = c && (c->clock > 0 || c->top_clock > 0);
-  const bool given = options.clock > 0 && std::isfinite(options.clock);
-  const double clock = given ? options.clock : known ? measured_clock(t, device) : 0;
-  if (!c || !(clock > 0)) {
-    return c;
+  if (c && options.clock > 0 && std::isfinite(options.clock)) {
+    c = at_clock(*c, options.clock);
+    c->source += (c->source.empty() ? "" : "; ") + std::string{known ? "scaled" : "not scaled"} +
+                 " to the clock given, " + rate_of(options.clock, "Hz") +
+                 (known ? "" : ": that of its rates is not known");
+  } else if (known) {
+    if (const measured_clock measured = measure_clock(t, device); measured.hertz > 0) {
+      c = at_clock(*c, measured.hertz);
+      c->source += (c->source.empty() ? "" : "; ") + std::string{"scaled to the SM clock, "} +
+                   rate_of(measured.hertz, "Hz") + " in the median of " + std::to_string(measured.readings) +
+                   " readings while kernels ran";
+    }
   }
-  c = at_clock(*c, clock);
-  c->source += (c->source.empty() ? "" : "; ") + std::string{known ? "scaled" : "not scaled"} +
-               (given ? " to the clock given, " : " to the SM clock that gauges showed while kernels ran, ") +
-               rate_of(clock, "Hz") +
-               (!given  ? " in the median"
-                : known ? ""
-                        : ": that of its rates is not known");
   return c;
 }
 

@@ -180,26 +180,34 @@ TEST(roofs, follow_a_measured_clock) {
             "a sheet; not scaled to the clock given, 2.7 GHz: that of its rates is not known");
 }
 
-/// Device 0 runs [100, 1100), device 1 [100, 300); rates hold at 2.5 GHz. Of device 0's kernel 100 ns were at
-/// 2 GHz, 700 at 2.7 (two readings) and 200 at 1.2, so the median is 2.7 GHz; the mean is 2.33, of readings
-/// it would be 2 or 2.7, with those of idle times 0.2.
+/// Device 0 runs [100, 1100), device 1 [100, 300); rates hold at 2.5 GHz. While device 0's kernel ran the
+/// clock was read as 2.7, 1.2 and 2.7 GHz: median 2.7, mean 2.2; with readings of idle times and of nothing
+/// 0.2.
 trace_builder with_clocks() {
   using varve::gauge_kind;
   trace_builder b;
   const auto pass = b.phase("prefill", 0, 1200);
-  const auto mlp = b.layer(pass, "mlp", 0, 0, 1100);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 50);
   b.t.works.push_back({mlp, linear(1'080'000'000, 400'000)});
   b.launched_kernel(mlp, 0, 10, 100, 1100);
-  b.launched_kernel(b.layer(pass, "other", 0, 1100, 1200), 1110, 1120, 100, 300, "k", b.stream(1, 8));
-  b.t.gauges = {{900, 1'200'000'000, 0, gauge_kind::sm_clock},
-                {50, 2'000'000'000, 0, gauge_kind::sm_clock},
-                {200, 2'700'000'000, 0, gauge_kind::sm_clock},
-                {700, 2'700'000'000, 0, gauge_kind::sm_clock},
-                {1100, 200'000'000, 0, gauge_kind::sm_clock},
-                {9000, 200'000'000, 0, gauge_kind::sm_clock},
-                {500, 0, 0, gauge_kind::sm_clock},
-                {150, 1'400'000'000, 0, gauge_kind::memory_clock},
-                {4000, 1'500'000'000, 1, gauge_kind::sm_clock}};
+  b.launched_kernel(b.layer(pass, "other", 0, 50, 90), 60, 70, 100, 300, "k", b.stream(1, 8));
+  const auto read = [&](std::uint32_t device, time_ns at, std::int64_t megahertz) {
+    b.t.gauges.push_back({at, megahertz * 1'000'000, device, gauge_kind::sm_clock});
+  };
+  for (const auto& [at, megahertz] : {std::pair{1100, 2700},
+                                      {50, 200},
+                                      {100, 2700},
+                                      {700, 1200},
+                                      {500, 0},
+                                      {1101, 200},
+                                      {9000, 200},
+                                      {9050, 200}}) {
+    read(0, at, megahertz);
+  }
+  for (const time_ns at : {120, 130, 140, 150}) {  // 1500, 1600, 1700 and 1800: median 1650
+    read(1, at, 300 + 10 * at);
+  }
+  b.t.gauges.push_back({150, 9'000'000'000, 0, gauge_kind::memory_clock});
   return b;
 }
 
@@ -214,9 +222,9 @@ TEST(roofs, follow_the_clock_that_gauges_read) {
   ASSERT_EQ(r.devices.size(), 2U);
   EXPECT_EQ(r.devices[0].ceilings->clock, 2.7e9);
   EXPECT_EQ(r.devices[0].ceilings->source,
-            "scaled to the SM clock that gauges showed while kernels ran, 2.7 GHz in the median");
-  EXPECT_EQ(r.devices[1].ceilings->clock, 1.5e9);  // read later, and held before
-  EXPECT_THAT(to_table(r), HasSubstr("2.7 GHz in the median; on all of that name 1.50 to 2.70 GHz"));
+            "scaled to the SM clock, 2.7 GHz in the median of 3 readings while kernels ran");
+  EXPECT_EQ(r.devices[1].ceilings->clock, 1.65e9);
+  EXPECT_THAT(to_table(r), HasSubstr("; on all of that name 1.65 to 2.70 GHz"));
   // A clock that is given comes first.
   options.clock = 2e9;
   EXPECT_EQ(b.analyze(options).devices[0].ceilings->source, "scaled to the clock given, 2 GHz");
@@ -227,11 +235,14 @@ TEST(roofs, follow_the_clock_that_gauges_read) {
   EXPECT_EQ(b.analyze(options).devices[0].ceilings->source, "");
 }
 
-TEST(roofs, follow_no_clock_that_was_read_while_nothing_ran) {
-  trace_builder b = with_clocks();
-  b.t.activities.kind.assign(b.t.activities.size(), varve::activity_kind::copy);
+TEST(roofs, follow_no_clock_of_fewer_than_three_readings_while_kernels_ran) {
   varve::analyze_options options = on_gpu;
   options.ceilings->clock = options.ceilings->top_clock = 2.5e9;
+  trace_builder b = with_clocks();
+  b.t.gauges[0].at = 1102;
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->clock, 2.5e9);
+  b = with_clocks();
+  b.t.activities.kind.assign(b.t.activities.size(), varve::activity_kind::copy);
   EXPECT_EQ(b.analyze(options).devices[0].ceilings->clock, 2.5e9);
 }
 
