@@ -477,7 +477,8 @@ struct analyze_options {
   bool steady = false;
   /// Of every device of the trace, in place of those of the table of GPUs.
   std::optional<varve::ceilings> ceilings{};
-  /// Of the multiprocessors while the trace was made, in Hz: ceilings are those at_clock(). 0: as they are.
+  /// Of the multiprocessors meanwhile, in Hz: ceilings are those at_clock(). 0: as gauges read it, if they
+  /// did.
   double clock = 0;
   std::size_t most_samples = 512;  ///< passes of a phase that report::phases and report::layers keep apart
 };

@@ -2,11 +2,13 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "analyze/roofs.hpp"
 
+#include "analyze/measured_clock.hpp"
 #include "analyze/numbers.hpp"
 #include "analyze/sentence.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace varve {
 inline namespace v0 {
@@ -18,15 +20,23 @@ constexpr double ns_per_second = 1e9;
 
 double amount(std::int64_t n) noexcept { return static_cast<double>(std::max<std::int64_t>(n, 0)); }
 
-std::optional<ceilings> at_clock_of(const analyze_options& options, std::optional<ceilings> c) {
-  if (!c || !(options.clock > 0) || !std::isfinite(options.clock)) {
-    return c;
+/// At the clock that is given, else at the one that gauges measured of `device`, or of all where it is none.
+std::optional<ceilings> at_clock_of(const trace& t, std::uint32_t device, const analyze_options& options,
+                                    std::optional<ceilings> c) {
+  const bool known = c && (c->clock > 0 || c->top_clock > 0);
+  if (c && options.clock > 0 && std::isfinite(options.clock)) {
+    c = at_clock(*c, options.clock);
+    c->source += (c->source.empty() ? "" : "; ") + std::string{known ? "scaled" : "not scaled"} +
+                 " to the clock given, " + rate_of(options.clock, "Hz") +
+                 (known ? "" : ": that of its rates is not known");
+  } else if (known) {
+    if (const measured_clock measured = measure_clock(t, device); measured.hertz > 0) {
+      c = at_clock(*c, measured.hertz);
+      c->source += (c->source.empty() ? "" : "; ") + std::string{"scaled to the SM clock, "} +
+                   rate_of(measured.hertz, "Hz") + " in the median of " + std::to_string(measured.readings) +
+                   " readings while kernels ran";
+    }
   }
-  const bool known = c->clock > 0 || c->top_clock > 0;
-  c = at_clock(*c, options.clock);
-  c->source += (c->source.empty() ? "" : "; ") + std::string{known ? "scaled" : "not scaled"} +
-               " to the clock given, " + rate_of(options.clock, "Hz") +
-               (known ? "" : ": that of its rates is not known");
   return c;
 }
 
@@ -101,16 +111,16 @@ void roof_ledger::add(std::uint32_t row, std::uint32_t device_index, const work&
 
 std::optional<ceilings> ceilings_of(const trace& t, std::uint32_t device, const analyze_options& options) {
   if (options.ceilings) {
-    return at_clock_of(options, options.ceilings);
+    return at_clock_of(t, device, options, options.ceilings);
   }
   const auto known =
       std::find_if(t.devices.begin(), t.devices.end(), [&](const device_info& d) { return d.id == device; });
-  return known != t.devices.end() ? at_clock_of(options, find_ceilings(*known)) : std::nullopt;
+  return known != t.devices.end() ? at_clock_of(t, device, options, find_ceilings(*known)) : std::nullopt;
 }
 
 std::optional<ceilings> common_ceilings(const trace& t, const analyze_options& options) {
   if (options.ceilings) {
-    return at_clock_of(options, options.ceilings);
+    return at_clock_of(t, none, options, options.ceilings);
   }
   std::optional<ceilings> common;
   for (const device_info& d : t.devices) {
@@ -120,7 +130,7 @@ std::optional<ceilings> common_ceilings(const trace& t, const analyze_options& o
     }
     common = std::move(one);
   }
-  return at_clock_of(options, std::move(common));
+  return at_clock_of(t, none, options, std::move(common));
 }
 
 }  // namespace analysis

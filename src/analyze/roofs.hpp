@@ -49,7 +49,7 @@ class roof_ledger {
   std::vector<roof_sums> rows_;
 };
 
-/// Those of the options, else of the table of GPUs.
+/// Those of the options, else of the table of GPUs; at the clock of the options, else of the trace's gauges.
 [[nodiscard]] std::optional<ceilings> ceilings_of(const trace& t, std::uint32_t device,
                                                   const analyze_options& options);
 /// Of all devices of the trace, where they are the same.

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "analyze/work_choice.hpp"
 
-#include "analyze/flat_map.hpp"
 #include "analyze/numbers.hpp"
 #include "analyze/operators.hpp"
 #include "analyze/product_kernels.hpp"
+#include "trace/launching_ranges.hpp"
 
 #include <algorithm>
 #include <array>
@@ -83,16 +83,11 @@ class chooser {
   /// The same of what was launched in each range, and of the products among that.
   [[nodiscard]] std::vector<launched> times_of_calls() const {
     std::vector<launched> out(ranges_.size());
-    flat_map owners;  // by correlation
-    for (std::size_t c = 0; c < t_.calls.size(); ++c) {
-      const std::uint32_t range = t_.calls.range[c];
-      if (range < ranges_.size() && t_.calls.correlation[c] != 0 && ranges_[range].owner != none) {
-        owners[t_.calls.correlation[c]] = ranges_[range].owner;
-      }
-    }
+    const launching_ranges launched_in{t_};
     product_kernels products{t_};
     for (std::uint32_t i = 0; i < t_.activities.size(); ++i) {
-      const std::uint32_t owner = owners.find(t_.activities.correlation[i]);
+      const std::uint32_t range = launched_in.of(i);
+      const std::uint32_t owner = range < ranges_.size() ? ranges_[range].owner : none;
       if (owner != none && t_.activities.node[i] >= t_.graph_nodes.size()) {
         const double time = length_of(i);
         out[owner].all += time;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// How options are read, and those that several commands have. Seen by the two sources of the command line
-// alone, since CLI11 takes long to compile.
+// How options are read, and those that several commands have. Seen by the three sources of the command
+// line alone, since CLI11 takes long to compile.
 #ifndef VARVE_CLI_OPTIONS_HPP
 #define VARVE_CLI_OPTIONS_HPP
 
 #include "cli/arguments.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -18,20 +19,6 @@
 #include <vector>
 
 namespace varve::cli {
-
-/// "0.5" or "0.5%" as 0.005.
-std::optional<double> share_of(std::string text);
-
-/// A whole number from 0 to 100000.
-template <class T, int Most = 100'000>
-std::optional<T> number_of(const std::string& text) {
-  constexpr std::size_t digits = 9;
-  if (text.empty() || text.size() > digits || text.find_first_not_of("0123456789") != std::string::npos) {
-    return std::nullopt;
-  }
-  const int value = std::stoi(text);
-  return value <= Most ? std::optional{static_cast<T>(value)} : std::nullopt;
-}
 
 template <class T>
 using choices = std::vector<std::pair<const char*, T>>;
@@ -71,6 +58,8 @@ void add_choice(CLI::App& app, const char* name, T& to, const choices<T>& all, c
              });
 }
 
+/// What rows tables have.
+void add_view_options(CLI::App& app, report_arguments& out);
 /// How traces are analyzed.
 void add_analysis_options(CLI::App& app, report_arguments& out);
 /// What else the replays of graphs tell.

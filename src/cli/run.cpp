@@ -121,6 +121,7 @@ std::vector<std::string> environment(const run_arguments& asked, const fs::path&
   set.emplace_back(inject::analysis_variable,
                    std::string{analysis.by_batch ? "by-batch," : ""} + (analysis.steady ? "steady" : ""));
   set.emplace_back(inject::device_variable, analysis.ceilings ? inject::device_text(*analysis.ceilings) : "");
+  set.emplace_back(inject::clock_variable, analysis.clock > 0 ? inject::clock_text(analysis.clock) : "");
   set.emplace_back(inject::trace_variable, asked.trace.empty() ? "" : "1");
   if (asked.memory) {
     set.emplace_back(inject::memory_variable, std::to_string(*asked.memory));
@@ -277,6 +278,7 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
   report_arguments analysed = how;                             // so were reports, as asked
   analysed.analysis.by_batch = analysed.analysis.steady = false;
   analysed.analysis.ceilings.reset();
+  analysed.analysis.clock = 0;
   analysed.model.description.reset();
   const table_options options = table_of(how, STDERR_FILENO);
   std::string tables;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// The ceilings of a device in an environment variable, exactly.
+// The ceilings of a device, and its clock, in environment variables, exactly.
 #ifndef VARVE_INJECT_DEVICE_TEXT_HPP
 #define VARVE_INJECT_DEVICE_TEXT_HPP
 
@@ -9,6 +9,7 @@
 
 #include <varve/device.hpp>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,21 @@ inline std::optional<ceilings> device_in(std::string_view text) {
   field_reader in{text};
   fields(in, out);
   return in.whole() ? std::optional{out} : std::nullopt;
+}
+
+/// In Hz.
+inline std::string clock_text(double clock) {
+  field_writer out;
+  out(clock);
+  return out.text();
+}
+
+/// What clock_text() wrote; 0 of anything else.
+inline double clock_in(std::string_view text) {
+  double out = 0;
+  field_reader in{text};
+  in(out);
+  return in.whole() && out > 0 && std::isfinite(out) ? out : 0;
 }
 
 }  // namespace varve::inject

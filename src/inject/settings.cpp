@@ -96,6 +96,7 @@ std::optional<settings> read_settings() {
   out.analysis.by_batch = analysis.find("by-batch") != std::string_view::npos;
   out.analysis.steady = analysis.find("steady") != std::string_view::npos;
   out.analysis.ceilings = device_in(variable(device_variable));
+  out.analysis.clock = clock_in(variable(clock_variable));
   out.traced = variable(trace_variable) == "1";
   out.log = level_in(variable(log_variable));
   least_level = out.log ? static_cast<int>(*out.log) : silent;

@@ -22,6 +22,9 @@ inline constexpr const char* analysis_variable = "VARVE_RUN_ANALYSIS";
 /// What the devices can do at most, as device_text.hpp writes it; empty or absent: what the table of GPUs
 /// says.
 inline constexpr const char* device_variable = "VARVE_RUN_DEVICE";
+/// The clock of the multiprocessors that the devices are held against, as device_text.hpp writes it; empty or
+/// absent: what was measured.
+inline constexpr const char* clock_variable = "VARVE_RUN_CLOCK";
 /// In the folder, where a model is given: as model_text.hpp writes it.
 inline constexpr const char* model_file = "model";
 /// "1": the trace is wanted too.

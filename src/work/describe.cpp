@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 #include "work/kernel_pipes.hpp"
-#include "work/label_tree.hpp"
 #include "work/pass_batches.hpp"
-#include "work/replayed_labels.hpp"
+#include "work/pass_trees.hpp"
 
 #include <varve/model.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <string>
+#include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace varve {
@@ -26,18 +23,6 @@ constexpr std::string_view losses_of = "model description";
 
 double amount(const work& w) noexcept {
   return static_cast<double>(w.flops) + static_cast<double>(w.bytes());
-}
-
-/// "layer 3", "layers.3", "LlamaDecoderLayer_3": what is before the number, which comes to `index`; else
-/// nothing.
-std::string_view before_index(std::string_view name, std::int32_t& index) noexcept {
-  const std::size_t at = name.find_last_not_of("0123456789");
-  if (at == std::string_view::npos || at == 0 || at + 1 == name.size() ||
-      std::string_view{" -_."}.find(name[at]) == std::string_view::npos) {
-    return {};
-  }
-  const auto [end, fault] = std::from_chars(name.data() + at + 1, name.data() + name.size(), index);
-  return fault == std::errc{} ? name.substr(0, at) : std::string_view{};
 }
 
 /// Of the entry with weights that has most FLOPs.
@@ -57,7 +42,11 @@ math_pipe pipe_of_products(const Entries& entries) noexcept {
 class describer {
  public:
   describer(trace& t, const model& m, const describe_options& options)
-      : t_{t}, model_{m}, options_{options}, rules_{options.rules}, batches_{t, options}, pipes_{t} {}
+      : t_{t}, model_{m}, options_{options}, rules_{options.rules}, trees_{t, rules_}, batches_{t, options} {
+    for (const range_model& of : t.models) {
+      model_names_[of.range] = t.strings[of.name];
+    }
+  }
 
   void run() {
     const auto earlier = [](const range_work& w) { return w.source == work_source::description; };
@@ -65,9 +54,6 @@ class describer {
     t_.path_works.clear();
     const auto of_earlier = [](const loss& l) { return l.where == losses_of; };
     t_.losses.erase(std::remove_if(t_.losses.begin(), t_.losses.end(), of_earlier), t_.losses.end());
-    read_steps();
-    list_ranges();
-    labels_ = replayed_labels{t_, pass_of_};
     for (std::uint32_t r = 0; r < t_.ranges.size(); ++r) {
       if (t_.ranges[r].kind == range_kind::phase) {
         describe_pass(r);
@@ -77,51 +63,23 @@ class describer {
   }
 
  private:
-  void read_steps();
-  void list_ranges();
   void describe_pass(std::uint32_t pass);
-  void build_tree(std::uint32_t pass);
-  void add_replays(std::uint32_t pass);
   const std::vector<operator_work>& work_of(const pass_batch& batch);
   void place(const std::vector<operator_work>& operators);
   void tell(std::uint32_t pass, const std::vector<operator_work>& operators);
-  void find_trusted();
   void count_losses();
-
-  /// Where a node of the tree comes from.
-  struct origin {
-    std::uint32_t parent = none;  ///< node
-    std::uint32_t range = none;   ///< none: a label of replays
-    std::uint32_t label = none;
-    double trusted = 0;  ///< work of replays that is trusted more
-    double inside = 0;   ///< likewise, of it and below
-    bool overruled = false;
-  };
 
   trace& t_;
   const model& model_;
   const describe_options& options_;
   label_rules rules_;
+  pass_trees trees_;
   pass_batches batches_;
-  kernel_pipes pipes_;
-  replayed_labels labels_;
-  struct step {
-    std::uint32_t name = none;
-    std::int32_t index = no_index;
-  };
-  std::vector<step> steps_;             // by label
-  std::vector<std::uint32_t> pass_of_;  // by range: the innermost pass around, or none
-  std::vector<std::uint32_t> first_;    // by range that is a pass, and one more: in inside_
-  std::vector<std::uint32_t> inside_;   // ranges of one pass after the other
-  std::vector<bool> holds_passes_;      // by range: another pass is inside
+  std::optional<kernel_pipes> pipes_;  // once something is told
   std::map<std::uint32_t, std::string_view> model_names_;
-  std::vector<bool> told_;  // by range, with all inside: by someone who is trusted more
   std::map<std::vector<std::int64_t>, std::vector<operator_work>> works_;
 
-  // Of the pass at hand, and its placement, which stays as long as its like come
-  label_tree tree_;
-  std::vector<origin> origins_;
-  std::vector<std::uint32_t> node_of_range_;
+  // The placement of the pass at hand, which stays as long as its like come
   label_tree placed_tree_;
   std::vector<std::pair<std::string_view, bool>> placed_;
   std::vector<std::uint32_t> owner_;
@@ -135,128 +93,6 @@ class describer {
   std::uint64_t drafts_ = 0;
   std::uint64_t described_ = 0;
 };
-
-/// Importers keep an annotation's text whole: where it fits no rule, it may with the number at its end as
-/// index, and without the modules before its last.
-void describer::read_steps() {
-  for (std::uint32_t l = 0; l < t_.labels.size(); ++l) {
-    const label_node& label = t_.labels[l];
-    step s{label.name, label.index};
-    std::int32_t index = no_index;
-    std::string name{label.index == no_index && rules_.fitting(t_.strings, label.name).empty()
-                         ? before_index(t_.strings[label.name], index)
-                         : std::string_view{}};
-    for (bool more = !name.empty(); more;) {
-      const std::uint32_t id = t_.strings.intern(name);
-      const std::size_t dot = name.rfind('.');
-      more = rules_.fitting(t_.strings, id).empty() && dot != std::string::npos;
-      if (!rules_.fitting(t_.strings, id).empty()) {
-        s = {id, index};
-      }
-      name.erase(0, more ? dot + 1 : 0);
-    }
-    steps_.push_back(s);
-  }
-}
-
-void describer::list_ranges() {
-  const std::size_t n = t_.ranges.size();
-  pass_of_.assign(n, none);
-  node_of_range_.assign(n, none);
-  told_.assign(n, false);
-  holds_passes_.assign(n, false);
-  first_.assign(n + 1, 0);
-  for (std::uint32_t r = 0; r < n; ++r) {
-    const range& here = t_.ranges[r];
-    pass_of_[r] = here.kind == range_kind::phase ? r : here.parent < r ? pass_of_[here.parent] : none;
-    if (here.kind == range_kind::phase && here.parent < r && pass_of_[here.parent] != none) {
-      holds_passes_[pass_of_[here.parent]] = true;
-    }
-    if (pass_of_[r] != none) {
-      ++first_[pass_of_[r] + std::size_t{1}];
-    }
-  }
-  for (std::size_t r = 0; r < n; ++r) {
-    first_[r + 1] += first_[r];
-  }
-  inside_.resize(first_[n]);
-  std::vector<std::uint32_t> next{first_};
-  for (std::uint32_t r = 0; r < n; ++r) {
-    if (pass_of_[r] != none) {
-      inside_[next[pass_of_[r]]++] = r;
-    }
-  }
-  for (const range_model& of : t_.models) {
-    model_names_[of.range] = t_.strings[of.name];
-  }
-  for (const range_work& w : t_.works) {
-    if (w.range < n && w.source < work_source::shapes && w.declared != work{}) {
-      told_[w.range] = true;
-    }
-  }
-}
-
-void describer::build_tree(std::uint32_t pass) {
-  tree_.nodes.assign(1, {});
-  origins_.assign(1, {none, pass, none, 0, 0, false});
-  for (std::uint32_t k = first_[pass]; k < first_[pass + std::size_t{1}]; ++k) {
-    const std::uint32_t r = inside_[k];
-    const range& here = t_.ranges[r];
-    const std::uint32_t parent = r == pass ? 0 : node_of_range_[here.parent];
-    if (r == pass || here.kind == range_kind::request || here.label >= t_.labels.size()) {
-      node_of_range_[r] = parent;  // no step of a path
-      continue;
-    }
-    const step& s = steps_[here.label];
-    node_of_range_[r] = tree_.add(parent, s.name, s.index);
-    origins_.push_back({parent, r, here.label, 0, 0, false});
-  }
-  add_replays(pass);
-}
-
-/// Labels of replays become nodes below the labels and ranges that have the paths around them.
-void describer::add_replays(std::uint32_t pass) {
-  const std::vector<replayed_label> replayed = labels_.of(pass);
-  if (replayed.empty()) {
-    return;
-  }
-  std::map<std::uint32_t, std::uint32_t> node_of_path{{replayed_labels::whole, 0}};
-  for (std::uint32_t n = 1; n < origins_.size(); ++n) {
-    node_of_path.try_emplace(labels_.path_of(origins_[n].label), n);
-  }
-  std::vector<std::uint32_t> missing;
-  for (const replayed_label& one : replayed) {
-    missing.clear();
-    std::uint32_t path = labels_.path_of(one.label);
-    while (node_of_path.count(path) == 0) {
-      missing.push_back(path);
-      path = labels_.parent_of(path);
-    }
-    std::uint32_t node = node_of_path[path];
-    while (!missing.empty()) {
-      const std::uint32_t label = labels_.label_of(missing.back());
-      const std::uint32_t parent = node;
-      node = tree_.add(parent, steps_[label].name, steps_[label].index);
-      origins_.push_back({parent, none, label, 0, 0, false});
-      node_of_path[missing.back()] = node;
-      missing.pop_back();
-    }
-    origins_[node].trusted += one.declared;
-  }
-}
-
-/// What is told with more trust in it, or around it, leaves no room for what the description tells of
-/// replays: as choose_works() does for ranges.
-void describer::find_trusted() {
-  for (std::size_t n = origins_.size(); n-- > 1;) {
-    origins_[n].inside += origins_[n].trusted;
-    origins_[origins_[n].parent].inside += origins_[n].inside;
-  }
-  for (std::size_t n = 1; n < origins_.size(); ++n) {
-    origin& o = origins_[n];
-    o.overruled = origins_[o.parent].overruled || o.trusted > 0 || (o.range != none && told_[o.range]);
-  }
-}
 
 const std::vector<operator_work>& describer::work_of(const pass_batch& batch) {
   constexpr std::size_t most = 64;
@@ -282,15 +118,15 @@ void describer::place(const std::vector<operator_work>& operators) {
   const auto same = [](const operator_work& o, const std::pair<std::string_view, bool>& p) {
     return o.name == p.first && (o.declared.flops > 0) == p.second;
   };
-  if (!(tree_ == placed_tree_) || operators.size() != placed_.size() ||
+  if (!(trees_.tree() == placed_tree_) || operators.size() != placed_.size() ||
       !std::equal(operators.begin(), operators.end(), placed_.begin(), same)) {
-    placed_tree_ = tree_;
+    placed_tree_ = trees_.tree();
     placed_.clear();
     for (const operator_work& o : operators) {
       placed_.emplace_back(o.name, o.declared.flops > 0);
     }
     in_pass_ = {};
-    owner_ = place_operators(operators, tree_, t_.strings, rules_, in_pass_);
+    owner_ = place_operators(operators, placed_tree_, t_.strings, rules_, in_pass_);
   }
   misfits_ += in_pass_;
 }
@@ -302,8 +138,8 @@ void describer::tell(std::uint32_t pass, const std::vector<operator_work>& opera
     work declared;
   };
   std::vector<entry> entries;
-  std::vector<std::uint32_t> moves(origins_.size(), none);
-  std::vector<double> amounts(origins_.size());
+  std::vector<std::uint32_t> moves(trees_.origins().size(), none);
+  std::vector<double> amounts(trees_.origins().size());
   for (std::size_t o = 0; o < operators.size(); ++o) {
     const std::uint32_t node = owner_[o];
     const work& w = operators[o].declared;
@@ -322,20 +158,22 @@ void describer::tell(std::uint32_t pass, const std::vector<operator_work>& opera
       entries.push_back({node, w});
     }
   }
-  find_trusted();
+  trees_.find_trusted(amounts);
+  if (!pipes_) {
+    pipes_.emplace(t_);
+  }
   const math_pipe meant = pipe_of_products(entries);
   for (const entry& e : entries) {
-    const origin& o = origins_[e.node];
-    const bool holds_as_much = o.inside > 0 && 2 * o.inside >= amounts[e.node];
-    if (e.node != 0 && (holds_as_much || (o.range == none && o.overruled))) {
+    if (!trees_.leave_room(e.node, amounts[e.node])) {
       continue;
     }
+    const pass_trees::origin& o = trees_.origins()[e.node];
     // What else is meant to run as the products do (attention) runs as they did.
     work declared = e.declared;
     const math_pipe ran = declared.weight_bytes == 0
-                              ? (declared.pipe == meant ? pipes_.of_range(pass) : math_pipe::unknown)
-                          : o.range != none ? pipes_.of_range(o.range)
-                                            : pipes_.of_label(o.label);
+                              ? (declared.pipe == meant ? pipes_->of_range(pass) : math_pipe::unknown)
+                          : o.range != none ? pipes_->of_range(o.range)
+                                            : pipes_->of_label(o.label);
     if (declared.flops > 0 && ran != math_pipe::unknown) {
       declared.pipe = ran;
     }
@@ -360,8 +198,8 @@ void describer::describe_pass(std::uint32_t pass) {
     ++drafts_;
     return;
   }
-  const pass_batch batch = batches_.of(pass, kind == VARVE_DECODE, holds_passes_[pass]);
-  if (batch.is == pass_batch::state::no_tokens && holds_passes_[pass]) {
+  const pass_batch batch = batches_.of(pass, kind == VARVE_DECODE, trees_.holds_passes(pass));
+  if (batch.is == pass_batch::state::no_tokens && trees_.holds_passes(pass)) {
     return;  // those inside say it
   }
   using state = pass_batch::state;
@@ -384,7 +222,7 @@ void describer::describe_pass(std::uint32_t pass) {
     return;
   }
   ++described_;
-  build_tree(pass);
+  trees_.build(pass);
   place(operators);
   tell(pass, operators);
 }

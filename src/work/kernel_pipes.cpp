@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "work/kernel_pipes.hpp"
 
+#include "trace/launching_ranges.hpp"
+
 #include <algorithm>
 #include <unordered_map>
-#include <utility>
 
 namespace varve {
 inline namespace v0 {
@@ -13,33 +14,6 @@ namespace model_work {
 namespace {
 
 constexpr double nearly_all = 0.95;
-
-/// Each activity's launching range, or none.
-class launching_ranges {
- public:
-  explicit launching_ranges(const trace& t) : t_{t} {
-    for (std::size_t c = 0; c < t.calls.size(); ++c) {
-      if (t.calls.correlation[c] != 0 && t.calls.range[c] < t.ranges.size()) {
-        by_correlation_.emplace_back(t.calls.correlation[c], t.calls.range[c]);
-      }
-    }
-    std::sort(by_correlation_.begin(), by_correlation_.end());
-  }
-
-  [[nodiscard]] std::uint32_t of(std::size_t activity) const noexcept {
-    const std::uint32_t correlation = t_.activities.correlation[activity];
-    const auto found = std::lower_bound(by_correlation_.begin(), by_correlation_.end(),
-                                        std::pair{correlation, std::uint32_t{0}});
-    if (found != by_correlation_.end() && found->first == correlation) {
-      return found->second;
-    }
-    return activity < t_.range_of_activity.size() ? t_.range_of_activity[activity] : none;
-  }
-
- private:
-  const trace& t_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> by_correlation_;
-};
 
 /// Adds each row to that of its parent, which comes before it.
 template <class Parent>

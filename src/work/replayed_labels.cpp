@@ -80,7 +80,7 @@ replayed_labels::replayed_labels(const trace& t, const std::vector<std::uint32_t
   read_paths(t);
   const graph_launches launches{t, pass_of};
   const activity_columns& a = t.activities;
-  std::unordered_map<std::uint64_t, double> found;
+  std::unordered_map<std::uint64_t, told_of_nodes> found;
   for (std::size_t i = 0; i < a.node.size() && i < a.correlation.size() && i < a.begin.size(); ++i) {
     if (a.node[i] >= t.graph_nodes.size()) {
       continue;
@@ -89,15 +89,19 @@ replayed_labels::replayed_labels(const trace& t, const std::vector<std::uint32_t
     if (node.label >= t.labels.size() || path_of(node.label) == whole) {
       continue;
     }
-    // What calls of cuBLAS told at the capture is perhaps not all that ran under the label.
-    const bool is_part = node.source == label_source::captured && node.told_by == work_source::shapes;
     if (const std::uint32_t pass = launches.pass(a.correlation[i], a.begin[i]); pass != none) {
-      found[std::uint64_t{pass} << 32U | node.label] +=
-          is_part ? 0 : static_cast<double>(node.declared.flops) + static_cast<double>(node.declared.bytes());
+      told_of_nodes& told = found[std::uint64_t{pass} << 32U | node.label];
+      const double work =
+          static_cast<double>(node.declared.flops) + static_cast<double>(node.declared.bytes());
+      if (node.source != label_source::captured) {
+        told.shapes = std::max(told.shapes, work);  // each has that of all nodes of the label
+      } else {
+        (node.told_by == work_source::shapes ? told.calls : told.declared) += work;
+      }
     }
   }
-  for (const auto& [key, declared] : found) {
-    labels_.push_back({static_cast<std::uint32_t>(key >> 32U), static_cast<std::uint32_t>(key), declared});
+  for (const auto& [key, told] : found) {
+    labels_.push_back({static_cast<std::uint32_t>(key >> 32U), static_cast<std::uint32_t>(key), told});
   }
   std::sort(labels_.begin(), labels_.end(), [](const replayed_label& x, const replayed_label& y) {
     return std::tie(x.pass, x.label) < std::tie(y.pass, y.label);

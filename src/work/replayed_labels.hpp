@@ -14,10 +14,17 @@ namespace varve {
 inline namespace v0 {
 namespace model_work {
 
+/// FLOPs and bytes that others tell of the nodes of a label.
+struct told_of_nodes {
+  double declared = 0;  ///< the engine and counters
+  double shapes = 0;    ///< operators' shapes: of one replay
+  double calls = 0;     ///< calls of cuBLAS, which are perhaps not all that ran under the label
+};
+
 struct replayed_label {
   std::uint32_t pass = none;  ///< range
   std::uint32_t label = none;
-  double declared = 0;  ///< FLOPs and bytes that its nodes were declared to have, with more trust
+  told_of_nodes told;
 };
 
 class replayed_labels {

@@ -180,6 +180,72 @@ TEST(roofs, follow_a_measured_clock) {
             "a sheet; not scaled to the clock given, 2.7 GHz: that of its rates is not known");
 }
 
+/// Device 0 runs [100, 1100), device 1 [100, 300); rates hold at 2.5 GHz. While device 0's kernel ran the
+/// clock was read as 2.7, 1.2 and 2.7 GHz: median 2.7, mean 2.2; with readings of idle times and of nothing
+/// 0.2.
+trace_builder with_clocks() {
+  using varve::gauge_kind;
+  trace_builder b;
+  const auto pass = b.phase("prefill", 0, 1200);
+  const auto mlp = b.layer(pass, "mlp", 0, 0, 50);
+  b.t.works.push_back({mlp, linear(1'080'000'000, 400'000)});
+  b.launched_kernel(mlp, 0, 10, 100, 1100);
+  b.launched_kernel(b.layer(pass, "other", 0, 50, 90), 60, 70, 100, 300, "k", b.stream(1, 8));
+  const auto read = [&](std::uint32_t device, time_ns at, std::int64_t megahertz) {
+    b.t.gauges.push_back({at, megahertz * 1'000'000, device, gauge_kind::sm_clock});
+  };
+  for (const auto& [at, megahertz] : {std::pair{1100, 2700},
+                                      {50, 200},
+                                      {100, 2700},
+                                      {700, 1200},
+                                      {500, 0},
+                                      {1101, 200},
+                                      {9000, 200},
+                                      {9050, 200}}) {
+    read(0, at, megahertz);
+  }
+  for (const time_ns at : {120, 130, 140, 150}) {  // 1500, 1600, 1700 and 1800: median 1650
+    read(1, at, 300 + 10 * at);
+  }
+  b.t.gauges.push_back({150, 9'000'000'000, 0, gauge_kind::memory_clock});
+  return b;
+}
+
+// 108 % of 1e6 FLOPs a nanosecond at 2.5 GHz are 100 % at 2.7. A reading of nothing is none.
+TEST(roofs, follow_the_clock_that_gauges_read) {
+  const trace_builder b = with_clocks();
+  varve::analyze_options options = on_gpu;
+  options.ceilings->clock = options.ceilings->top_clock = 2.5e9;
+  const auto r = b.analyze(options);
+  EXPECT_DOUBLE_EQ(row_of(r.layers, "mlp 0", "prefill").verdict.compute_share, 1);
+  EXPECT_DOUBLE_EQ(row_of(r.layers, "mlp 0", "prefill").verdict.memory_share, 0.2);
+  ASSERT_EQ(r.devices.size(), 2U);
+  EXPECT_EQ(r.devices[0].ceilings->clock, 2.7e9);
+  EXPECT_EQ(r.devices[0].ceilings->source,
+            "scaled to the SM clock, 2.7 GHz in the median of 3 readings while kernels ran");
+  EXPECT_EQ(r.devices[1].ceilings->clock, 1.65e9);
+  EXPECT_THAT(to_table(r), HasSubstr("; on all of that name 1.65 to 2.70 GHz"));
+  // A clock that is given comes first.
+  options.clock = 2e9;
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->source, "scaled to the clock given, 2 GHz");
+  // Nothing to scale by, which nobody asked for.
+  options.clock = 0;
+  options.ceilings->clock = options.ceilings->top_clock = 0;
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->flops, options.ceilings->flops);
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->source, "");
+}
+
+TEST(roofs, follow_no_clock_of_fewer_than_three_readings_while_kernels_ran) {
+  varve::analyze_options options = on_gpu;
+  options.ceilings->clock = options.ceilings->top_clock = 2.5e9;
+  trace_builder b = with_clocks();
+  b.t.gauges[0].at = 1102;
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->clock, 2.5e9);
+  b = with_clocks();
+  b.t.activities.kind.assign(b.t.activities.size(), varve::activity_kind::copy);
+  EXPECT_EQ(b.analyze(options).devices[0].ceilings->clock, 2.5e9);
+}
+
 TEST(roofs, are_nothing_without_ceilings) {
   trace_builder b;
   const auto pass = b.phase("decode", 0, 1000);

@@ -322,6 +322,7 @@ TEST_F(cli, calls_a_wrong_command_line_by_its_name) {
       {{"report", "--ignore-rule", std::string(513, 'a'), report}, "is longer than 512 bytes"},
       {{"report", report, "--layer-rule"}, "--layer-rule"},
       {{"report", "--clock", "2", report}, "--clock: \"2\" is no clock from 100 to 5000 MHz"},
+      {{"run", "--clock", "2", "--", "true"}, "--clock: \"2\" is no clock from 100 to 5000 MHz"},
       {{"report", "--color", "blue", report}, "\"blue\" is none of auto"}};
   for (const example& e : examples) {
     const outcome o = run(e.words);

@@ -292,6 +292,27 @@ TEST(compare, other_clocks_of_the_device_are_refused) {
   EXPECT_THAT(reason(compare(base, other), "clock")->text, HasSubstr("clock of the device's memory"));
 }
 
+// The clock of each run settles elsewhere: beyond 2 % it is told, beyond 10 % refused.
+TEST(compare, clocks_that_gauges_read_may_differ_by_a_tenth) {
+  const auto at = [](double hertz, bool read) {
+    varve::report r = decoder().make();
+    r.devices[0].ceilings = varve::ceilings{};
+    r.devices[0].ceilings->clock = hertz;
+    if (read) {
+      r.devices[0].gauges.emplace_back().what = varve::gauge_kind::sm_clock;
+    }
+    return r;
+  };
+  EXPECT_EQ(reason(compare(at(2e9, true), at(1.97e9, true)), "clock"), nullptr);
+  const comparison told = compare(at(2e9, true), at(1.85e9, true));
+  EXPECT_TRUE(told.comparable());
+  EXPECT_THAT(reason(told, "clock")->text, HasSubstr("the device's clock: 2,000 MHz against 1,850 MHz"));
+  EXPECT_FALSE(compare(at(2e9, true), at(1.75e9, true)).comparable());
+  EXPECT_FALSE(compare(at(2e9, false), at(1.97e9, false)).comparable());
+  // The published clock is not the run's.
+  EXPECT_EQ(reason(compare(at(2e9, true), at(1.2e9, false)), "clock"), nullptr);
+}
+
 // A trace without its calls: launches, synchronisations and what follows from them are zeros that nobody
 // counted.
 TEST(compare, activities_without_their_launches_are_no_ground_to_compare_calls) {

@@ -123,6 +123,19 @@ TEST_F(gpu_run, takes_the_ceilings_that_it_is_given) {
   EXPECT_EQ(got.source, given.source);
 }
 
+TEST_F(gpu_run, holds_devices_against_the_clock_that_it_is_given) {
+  const outcome o = run_engine("passes", {"--device", "h200", "--clock", "915MHz"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_THAT(o.err, Not(HasSubstr("--clock")));  // of reports that are analysed already
+  const varve::report r = report();
+  ASSERT_THAT(r.devices, SizeIs(1));
+  ASSERT_TRUE(r.devices[0].ceilings);
+  const varve::ceilings& got = *r.devices[0].ceilings;
+  EXPECT_EQ(got.flops, varve::at_clock(varve::ceilings_named("h200"), 915e6).flops);
+  EXPECT_EQ(got.clock, 915e6);
+  EXPECT_THAT(got.source, HasSubstr("; scaled to the clock given, 915 MHz"));
+}
+
 TEST_F(gpu_run, gives_the_report_that_its_trace_gives) {
   const std::string trace = files.path("trace.json");
   EXPECT_EQ(run_engine("passes", {"--trace", trace, "--by-batch", "--steady"}).code, 0);

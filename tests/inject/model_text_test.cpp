@@ -133,4 +133,11 @@ TEST(device_text, hands_over_ceilings_to_the_last_bit) {
   EXPECT_FALSE(inject::device_in(""));
 }
 
+TEST(device_text, hands_over_a_clock_to_the_last_bit) {
+  EXPECT_EQ(inject::clock_in(inject::clock_text(1e10 / 3)), 1e10 / 3);
+  for (const char* const wrong : {"", "1980", "nan\x1F", "inf\x1F", "-1\x1F", "1980\x1F\x1F"}) {
+    EXPECT_EQ(inject::clock_in(wrong), 0) << wrong;
+  }
+}
+
 }  // namespace

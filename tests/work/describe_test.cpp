@@ -567,6 +567,49 @@ TEST(describe, what_calls_told_at_capture_gives_way_to_the_description) {
   EXPECT_EQ(row_of(r.layers, "layer 0 / mlp", "decode").inclusive.declared.flops, 768);
 }
 
+/// The row of layer 1 after a replay in which two of its nodes have this work, lent by a capture's shapes.
+varve::report with_lent_shapes(std::int64_t activation_bytes) {
+  trace_builder b;
+  graph g{b};
+  g.nodes.push_back(b.node(14, b.t.graph_nodes[g.nodes.back()].label));
+  for (std::size_t k = 4; k < 6; ++k) {
+    b.t.graph_nodes[g.nodes[k]].source = varve::label_source::capture_trace;
+    b.t.graph_nodes[g.nodes[k]].declared = {0, 0, 0, activation_bytes};
+  }
+  g.replay(b, decode(b, 10), 0);
+  describe(b.t, small());
+  return b.analyze();
+}
+
+// The description tells 2 · 16 + 2 · (32 + 48) = 192 bytes of layer 1 itself: its norms and residuals.
+TEST(describe, shapes_that_a_capture_lends_count_for_their_own_label_where_they_tell_half_as_much) {
+  for (const std::int64_t bytes : {95, 96}) {
+    const varve::report r = with_lent_shapes(bytes);
+    EXPECT_EQ(row_of(r.layers, "layer 1", "decode").exclusive.declared,
+              bytes == 95 ? (work{0, 32, 0, 160}) : (work{0, 0, 0, 96}));
+    // What is inside is the description's.
+    EXPECT_EQ(row_of(r.layers, "layer 1 / attention", "decode").inclusive.declared.flops, 704);
+    EXPECT_EQ(row_of(r.layers, "layer 1 / mlp", "decode").inclusive.declared.flops, 768);
+  }
+}
+
+// All of layer 0 by the description: 1472 FLOPs; bytes of weights 384 + 768 + 32, of the cache 16 + 160, of
+// activations 96 + 224 + 160: 3312 together. Of what calls told inside half of that or more is the same work.
+TEST(describe, calls_at_capture_inside_of_a_label_that_tell_half_as_much_count_in_its_place) {
+  for (const std::int64_t flops : {1655, 1656}) {
+    trace_builder b;
+    const std::uint32_t capture = b.label(none, "capture", no_index, range_kind::phase);
+    const std::uint32_t node =
+        b.node(1, b.label(b.label(capture, "layer", 0), "thing"), false, {flops, 0, 0, 0});
+    b.t.graph_nodes[node].told_by = work_source::shapes;
+    const std::uint32_t pass = decode(b, 10);
+    b.kernel(b.call(call_kind::graph_launch, pass, 0, 10), 20, 30, "k", 0, node);
+    describe(b.t, small());
+    EXPECT_EQ(row_of(b.analyze().layers, "layer 0", "decode").inclusive.declared.flops,
+              flops == 1655 ? layer_flops + 1655 : 1656);
+  }
+}
+
 TEST(describe, eager_ranges_and_replays_of_one_pass_share_its_layers) {
   trace_builder b;
   const graph g{b};

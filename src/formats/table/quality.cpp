@@ -244,6 +244,20 @@ void work_known(const report& r, sentences& out) {
   }
 }
 
+/// What a row of the table of GPUs became of several devices: each was held against its own clock.
+std::string other_clocks(const report& r, const ceilings& first) {
+  double least = first.clock;
+  double most = first.clock;
+  for (const device_row& d : r.devices) {
+    if (d.ceilings && d.ceilings->name == first.name) {
+      least = std::min(least, d.ceilings->clock);
+      most = std::max(most, d.ceilings->clock);
+    }
+  }
+  return least < most ? "; on all of that name " + number(least / 1e9) + " to " + number(most / 1e9) + " GHz"
+                      : "";
+}
+
 /// The ceilings that roofs are by.
 void ceilings_used(const report& r, sentences& out) {
   const bool used = std::any_of(r.phases.begin(), r.phases.end(),
@@ -256,7 +270,8 @@ void ceilings_used(const report& r, sentences& out) {
     named.push_back(d.ceilings->name);
     const ceilings& c = *d.ceilings;
     out.say("Roofs are those of " + printable(c.name) + ", " + bytes(c.bandwidth) + "/s of its memory" +
-            (c.measured ? ", measured" : "") + (c.source.empty() ? "." : ": " + printable(c.source)));
+            (c.measured ? ", measured" : "") + (c.source.empty() ? "." : ": " + printable(c.source)) +
+            other_clocks(r, c));
   }
 }
 
