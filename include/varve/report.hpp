@@ -189,7 +189,7 @@ struct counted_work {
   /// By the pipe that they ran on, where all kinds of operations were counted; else zeros.
   std::array<double, math_pipes> operations{};
   bool all_operations = false;
-  bool used = false;  ///< rates and verdict rest on it; where they do not, `why` says why not
+  bool used = false;  ///< rates and verdict rest on it; beside times where it is not, `why` says why
 };
 
 /// What rates and a verdict rest on where counters tell some of the work: what they counted, and of the rest
@@ -198,6 +198,7 @@ struct rated_work {
   double flops = 0;
   double bytes = 0;
   double counted_share = 0;  ///< of the time of activities, collectives left out, whose work was counted
+  double unknown_share = 0;  ///< of that time, whose work nobody tells
   /// By the ceilings of the device; what was counted in a range counts as one operator. `half_weights` and
   /// those after it are zeros: predictions rest on the declared work.
   roof_times roof;

@@ -81,8 +81,8 @@ auto parts(is<varve::counted_work> auto& x) {
   return std::tie(a, b, c, d, e, f, g, h, i, j);
 }
 auto parts(is<varve::rated_work> auto& x) {
-  auto& [a, b, c, d] = x;
-  return std::tie(a, b, c, d);
+  auto& [a, b, c, d, e] = x;
+  return std::tie(a, b, c, d, e);
 }
 auto parts(is<varve::row> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = x;

@@ -223,6 +223,7 @@ void fields(Archive& a, is<rated_work> auto& w) {
   a("flops", w.flops);
   a("bytes", w.bytes);
   a("counted_share", w.counted_share);
+  a("unknown_share", w.unknown_share);
   a("roof", w.roof);
 }
 
