@@ -115,6 +115,8 @@ naming_rule rule_of(const std::string& text, naming_rule::kind as, const char* o
   return rule;
 }
 
+}  // namespace
+
 void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
   using kind = naming_rule::kind;
   const auto add = [&](const char* name, kind as, const char* type, const char* help) {
@@ -135,6 +137,8 @@ void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
   add("--layer-rule", kind::layer, "REGEX[=NAME]", "likewise: are layers");
   add("--ignore-rule", kind::ignore, "REGEX", "likewise: mark nothing");
 }
+
+namespace {
 
 /// "8944x16": tokens of a batch, and in how many sequences; each is a prompt of its own.
 std::optional<std::vector<pass_sequence>> batch_of(const std::string& text) {
@@ -344,9 +348,9 @@ void add_capture_options(CLI::App& app, report_arguments& out) {
          "--captures", out.captures,
          "traces of graph captures, or folders of them, which lend their\nmodules to replayed kernels")
       ->type_name("PATH");
-  app.add_option(
-         "--counters", out.counters,
-         "a run of the same engine that counted (session_options::\ncounters): its counts beside these times")
+  app.add_option("--counters", out.counters,
+                 "what varve calibrate-layers wrote of the same engine: its counts\nbeside these times, and "
+                 "verdicts by them")
       ->type_name("FILE");
   add_option(app, "--layers-count", out.layer_count, "N",
              "layers are inferred from repeated kernels of graphs only\nwhere there are N",
@@ -500,6 +504,14 @@ arguments parse(int argc, const char* const* argv) {
   run_arguments to_run;
   add_options(run, to_run);
 
+  CLI::App& count = *app.add_subcommand(
+      "calibrate-layers",
+      "run an engine to count DRAM bytes and operations of its layers:\nvarve calibrate-layers [OPTIONS] -- "
+      "ENGINE [ARGUMENTS]");
+  count.get_formatter()->column_width(28);
+  run_arguments to_count;
+  add_counting_options(count, to_count);
+
   CLI::App& predict =
       *app.add_subcommand("predict", "print what a model's pass takes at best, without a run");
   predict.get_formatter()->column_width(28);
@@ -545,9 +557,10 @@ arguments parse(int argc, const char* const* argv) {
 
   arguments out;
   const char* const* end = argv + argc;
-  if (argc > 1 && std::string_view{argv[1]} == "run") {  // what follows "--" is not ours to read
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "run" || command == "calibrate-layers") {  // what follows "--" is not ours to read
     end = std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
-    to_run.command.assign(std::min(end + 1, argv + argc), argv + argc);
+    (command == "run" ? to_run : to_count).command.assign(std::min(end + 1, argv + argc), argv + argc);
   }
   try {
     app.parse(static_cast<int>(end - argv), argv);
@@ -558,6 +571,11 @@ arguments parse(int argc, const char* const* argv) {
         throw CLI::RequiredError{"ENGINE after --, as in varve run -- ./engine model.gguf,"};
       }
       out.run = std::move(to_run);
+    } else if (count.parsed()) {
+      if (to_count.command.empty()) {
+        throw CLI::RequiredError{"ENGINE after --, as in varve calibrate-layers -- ./engine model.gguf,"};
+      }
+      out.run = std::move(to_count);
     } else if (predict.parsed()) {
       if (to_predict.context && *to_predict.context < to_predict.tokens) {
         throw CLI::ValidationError("--context", "is less than --tokens: new tokens are keys too");
