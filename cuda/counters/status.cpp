@@ -73,7 +73,7 @@ collector_status range_counter::status() const {
                    ? "waits for a pass on a thread with a CUDA context"
                    : std::to_string(counted_) + " ranges counted in " + std::to_string(passes_) +
                          " passes on a " + profiler_->chip() + ", which take turns at " +
-                         std::to_string(taken_.size()) + " sets of metrics; times of this run say nothing";
+                         std::to_string(taken_.size()) + " sets of metrics; times of a run that counts say nothing";
   return out;
 }
 

@@ -184,7 +184,9 @@ void explain_all(report& r, const count_check& check) {
   }
   for (phase_row& p : r.phases) {
     if (p.counted) {
-      explain_one(*p.counted, p.total, declared_in(p), check.phase ? check.phase(p) : std::string{});
+      measures whole = p.total;
+      whole.calls_with_work = whole.calls;  // layers declare, not passes
+      explain_one(*p.counted, whole, declared_in(p), check.phase ? check.phase(p) : std::string{});
     }
   }
 }

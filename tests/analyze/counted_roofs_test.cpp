@@ -322,6 +322,24 @@ TEST(counted_roofs, are_those_of_the_trace_itself_too) {
   EXPECT_DOUBLE_EQ(phase_of(r, "decode").verdict.memory_share, 0.75);
 }
 
+// The layers declare 100 + 100 million FLOPs, 200 ns; DRAM moves 150 MB in 200 µs.
+TEST(counted_roofs, of_bytes_of_whole_passes_take_the_operations_of_their_layers) {
+  const auto make = [](time_ns time) {
+    return run{}.layer("mlp", time, 100 * million).layer("attention", time, 100 * million).analyze();
+  };
+  varve::report r = make(100'000);
+  varve::report counted = make(0);
+  counted.phases.at(0).counted.emplace();
+  counted.phases[0].counted->calls = 1;
+  counted.phases[0].counted->dram_read = 150e6;
+  counted.phases[0].counted->dram_written = 0;
+  varve::add_counted(r, counted);
+  const varve::phase_row& phase = phase_of(r, "decode");
+  EXPECT_DOUBLE_EQ(phase.verdict.memory_share, 0.375);
+  EXPECT_DOUBLE_EQ(phase.verdict.compute_share, 0.001);
+  EXPECT_DOUBLE_EQ(mlp_of(r).verdict.memory_share, 0.5);
+}
+
 // Of whole passes: 150 MB and 1e9 operations in 100 + 100 µs, of which half have declared work.
 TEST(counted_roofs, of_whole_passes_are_the_phases) {
   varve::report r = run{}.layer("mlp", 50'000, 100 * million).layer("norm", 50'000).analyze();
@@ -340,6 +358,7 @@ TEST(counted_roofs, of_whole_passes_are_the_phases) {
   EXPECT_EQ(phase.verdict.by, bound::memory);
   EXPECT_DOUBLE_EQ(phase.verdict.memory_share, 0.75);
   EXPECT_DOUBLE_EQ(phase.verdict.compute_share, 0.01);
+  EXPECT_FALSE(row_of(r.layers, "norm", "decode").rated);
   EXPECT_DOUBLE_EQ(known_by(r, work_source::counters), 1);
   EXPECT_DOUBLE_EQ(mlp_of(r).verdict.memory_share, 1);  // by what is declared
 }
