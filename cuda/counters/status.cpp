@@ -68,12 +68,12 @@ collector_status range_counter::status() const {
   out.state = !error_.empty() ? collector_state::unavailable
               : running_      ? collector_state::running
                               : collector_state::stopped;
-  out.detail = !error_.empty() ? "nothing is counted: " + error_
-               : profiler_ == nullptr
-                   ? "waits for a pass on a thread with a CUDA context"
-                   : std::to_string(counted_) + " ranges counted in " + std::to_string(passes_) +
-                         " passes on a " + profiler_->chip() + ", which take turns at " +
-                         std::to_string(taken_.size()) + " sets of metrics; times of a run that counts say nothing";
+  out.detail = !error_.empty()        ? "nothing is counted: " + error_
+               : profiler_ == nullptr ? "waits for a pass on a thread with a CUDA context"
+                                      : std::to_string(counted_) + " ranges counted in " +
+                                            std::to_string(passes_) + " passes on a " + profiler_->chip() +
+                                            ", which take turns at " + std::to_string(taken_.size()) +
+                                            " sets of metrics; times of a run that counts say nothing";
   return out;
 }
 

@@ -175,11 +175,15 @@ void explain_one(counted_work& c, const measures& m, const declared_work& d, std
   }
 }
 
-void explain_all(report& r, const count_check& check) {
-  for (row& one : r.layers) {
+/// Tells for each layer whether its counts are of other work.
+std::vector<bool> explain_all(report& r, const count_check& check) {
+  std::vector<bool> other_work(r.layers.size());
+  for (std::size_t i = 0; i < r.layers.size(); ++i) {
+    row& one = r.layers[i];
     if (one.counted) {
-      explain_one(*one.counted, one.inclusive, declared_in(one.inclusive),
-                  check.row ? check.row(one) : std::string{});
+      const std::string against = check.row ? check.row(one) : std::string{};
+      other_work[i] = !against.empty();
+      explain_one(*one.counted, one.inclusive, declared_in(one.inclusive), against);
     }
   }
   for (phase_row& p : r.phases) {
@@ -189,17 +193,16 @@ void explain_all(report& r, const count_check& check) {
       explain_one(*p.counted, whole, declared_in(p), check.phase ? check.phase(p) : std::string{});
     }
   }
+  return other_work;
 }
 
 bool same_phase(const row& r, const phase_row& p) {
   return std::tie(r.phase, r.model, r.batch, r.device) == std::tie(p.phase, p.model, p.batch, p.device);
 }
 
-/// Whether what the counts of a row are of is its work; without times it is not asked.
-bool is_comparable(const row& one) { return one.counted->used || one.inclusive.gpu_time <= 0; }
-
-/// One for each kind of pass: about the layer in which most bytes are off.
-void find_differences(report& r) {
+/// One for each kind of pass: about the layer in which most bytes are off, those that `other_work` says left
+/// out.
+void find_differences(report& r, const std::vector<bool>& other_work) {
   for (std::uint32_t p = 0; p < r.phases.size(); ++p) {
     std::int64_t rows = 0;
     std::int64_t differ = 0;
@@ -208,7 +211,7 @@ void find_differences(report& r) {
     for (std::uint32_t i = 0; i < r.layers.size(); ++i) {
       const row& one = r.layers[i];
       const double declared = declared_in(one.inclusive).bytes;
-      if (!one.counted || declared <= 0 || bytes_in(*one.counted) < 0 || !is_comparable(one) ||
+      if (!one.counted || declared <= 0 || bytes_in(*one.counted) < 0 || other_work[i] ||
           !same_phase(one, r.phases[p])) {
         continue;
       }
@@ -295,9 +298,9 @@ void add_counts(const results& from, const tree_order& order, report& to) {
 }
 
 void settle_counts(report& r, const count_check& check) {
-  explain_all(r, check);
+  const std::vector<bool> other_work = explain_all(r, check);
   rate_by_counts(r);
-  find_differences(r);
+  find_differences(r, other_work);
 }
 
 }  // namespace analysis

@@ -15,7 +15,6 @@ namespace {
 
 using namespace varve_test;
 using testing::HasSubstr;
-using testing::Not;
 using varve::bound;
 using varve::count_kind;
 using varve::math_pipe;

@@ -63,6 +63,7 @@ bool fake_driver::capture_broken() { return broken; }
 
 void fake_driver::end() { ended = true; }
 
+// NOLINTBEGIN(readability-identifier-naming): the driver's names
 #define EXPORTED extern "C" __attribute__((visibility("default"))) int
 
 EXPORTED cuCtxPushCurrent_v2(void* context) { return current.push(context) ? success : invalid_context; }
@@ -107,3 +108,4 @@ EXPORTED cuThreadExchangeStreamCaptureMode(int* mode) {
   std::swap(*mode, capture_mode);
   return success;
 }
+// NOLINTEND(readability-identifier-naming)
