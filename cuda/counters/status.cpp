@@ -27,7 +27,12 @@ std::vector<loss> range_counter::losses() const {
       out.push_back({what, "counters", count});
     }
   };
-  lose(no_context_, "passes not counted: their thread had no CUDA context when they began");
+  lose(no_driver_,
+       "passes not counted: the process has no CUDA driver: it uses no GPU, or none is in reach (see "
+       "nvidia-smi)");
+  lose(no_context_,
+       "passes not counted: their thread had no CUDA context when they began; initialise CUDA before, on "
+       "the thread that marks them");
   lose(other_context_, "passes not counted: in another CUDA context than the first one's");
   lose(failed_passes_, "passes not counted: " + failure_);
   lose(cut_, "passes not counted: under way when the session stopped, or their thread ended");

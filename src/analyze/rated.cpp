@@ -89,6 +89,9 @@ struct amounts {
          {&r.compute, &r.memory, &r.total_below, &r.total_above, &r.memory_below, &r.memory_above}) {
       clean(*part, r.total);
     }
+    for (double& time : roof.by_pipe) {
+      clean(time, r.total);
+    }
     clean(flops, 1);
     clean(bytes, 1);
     clean(unknown, 1);

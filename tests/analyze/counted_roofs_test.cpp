@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -123,6 +124,23 @@ TEST(counted_roofs, change_a_verdict) {
   const std::string table = to_table(r);
   EXPECT_THAT(table, HasSubstr("known by counters for 100.0 %"));
   EXPECT_THAT(table, testing::ContainsRegex("mlp .* 1,?500 .*memory"));  // GB/s
+}
+
+TEST(counted_roofs, that_are_as_declared_change_nothing) {
+  varve::report r = run{}.layer("mlp", 100'000, 100 * million).analyze();
+  const varve::verdict before = mlp_of(r).verdict;
+  const varve::verdict phase = phase_of(r, "decode").verdict;
+  varve::add_counted(r, run{}.layer("mlp", 0, 100 * million).dram(99 * million, million).analyze());
+  for (const auto& [now, then] :
+       {std::pair{mlp_of(r).verdict, before}, {phase_of(r, "decode").verdict, phase}}) {
+    EXPECT_EQ(now.by, then.by);
+    EXPECT_EQ(now.side, then.side);
+    EXPECT_EQ(now.pipe, then.pipe);
+    EXPECT_DOUBLE_EQ(now.roof_share, then.roof_share);
+    EXPECT_DOUBLE_EQ(now.compute_share, then.compute_share);
+    EXPECT_DOUBLE_EQ(now.memory_share, then.memory_share);
+    EXPECT_THAT(now.why, testing::StartsWith(then.why));
+  }
 }
 
 // 50e9 operations of tensor cores take 50 µs; 3.5e9 of the others, beside them, 70 µs; 20 MB take 10 µs.

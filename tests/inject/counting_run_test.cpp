@@ -132,6 +132,16 @@ TEST_F(calibrate_layers, says_that_passes_have_no_context) {
                  "4 passes not counted: their thread had no");
 }
 
+TEST_F(calibrate_layers, says_that_an_engine_uses_no_gpu) {
+  const outcome o = testing_support::run(
+      {"calibrate-layers", "--output", counted, "--", VARVE_NVTX_ENGINE, "passes"}, around());
+  EXPECT_EQ(o.code, 1);
+  EXPECT_EQ(o.out, "the engine's output\n");
+  EXPECT_THAT(o.err, AllOf(HasSubstr("none of its passes could be counted"),
+                           HasSubstr("2 passes not counted: the process has no CUDA driver"),
+                           HasSubstr("nvidia-smi")));
+}
+
 TEST_F(calibrate_layers, says_that_nothing_lies_so_deep) {
   const outcome o = count("passes", {"--depth", "5"});
   EXPECT_EQ(o.code, 1);
