@@ -59,7 +59,7 @@ void range_counter::start(const counter_options& options, const gpu_options& gpu
     owner_ = std::thread::id{};
     counting_ = false;
     failure_.clear();
-    passes_ = counted_ = no_context_ = other_context_ = failed_passes_ = 0;
+    passes_ = counted_ = no_driver_ = no_context_ = other_context_ = failed_passes_ = 0;
     beyond_ = dropped_ = not_kept_ = cut_ = 0;
     busy_ = 0;
     used_ = true;
@@ -142,9 +142,13 @@ void range_counter::begin_pass(const char* name) {
   counting_ = false;
   whole_ = true;
   const cuda::driver* const d = cuda::find_driver(false);
+  if (d == nullptr) {
+    ++no_driver_;
+    return;
+  }
   cuda::context current = nullptr;
-  if (d == nullptr || d->context_get_current == nullptr ||
-      d->context_get_current(&current) != cuda::success || current == nullptr) {
+  if (d->context_get_current == nullptr || d->context_get_current(&current) != cuda::success ||
+      current == nullptr) {
     ++no_context_;
     return;
   }

@@ -79,6 +79,7 @@ class range_counter final : public record::range_counter {
   std::vector<std::size_t> taken_;  ///< by turn: passes
   std::uint64_t passes_ = 0;
   std::uint64_t counted_ = 0;  ///< ranges
+  std::uint64_t no_driver_ = 0;
   std::uint64_t no_context_ = 0;
   std::uint64_t other_context_ = 0;
   std::uint64_t failed_passes_ = 0;

@@ -27,7 +27,12 @@ std::vector<loss> range_counter::losses() const {
       out.push_back({what, "counters", count});
     }
   };
-  lose(no_context_, "passes not counted: their thread had no CUDA context when they began");
+  lose(no_driver_,
+       "passes not counted: the process has no CUDA driver: it uses no GPU, or none is in reach (see "
+       "nvidia-smi)");
+  lose(no_context_,
+       "passes not counted: their thread had no CUDA context when they began; initialise CUDA before, on "
+       "the thread that marks them");
   lose(other_context_, "passes not counted: in another CUDA context than the first one's");
   lose(failed_passes_, "passes not counted: " + failure_);
   lose(cut_, "passes not counted: under way when the session stopped, or their thread ended");
@@ -68,12 +73,12 @@ collector_status range_counter::status() const {
   out.state = !error_.empty() ? collector_state::unavailable
               : running_      ? collector_state::running
                               : collector_state::stopped;
-  out.detail = !error_.empty() ? "nothing is counted: " + error_
-               : profiler_ == nullptr
-                   ? "waits for a pass on a thread with a CUDA context"
-                   : std::to_string(counted_) + " ranges counted in " + std::to_string(passes_) +
-                         " passes on a " + profiler_->chip() + ", which take turns at " +
-                         std::to_string(taken_.size()) + " sets of metrics; times of this run say nothing";
+  out.detail = !error_.empty()        ? "nothing is counted: " + error_
+               : profiler_ == nullptr ? "waits for a pass on a thread with a CUDA context"
+                                      : std::to_string(counted_) + " ranges counted in " +
+                                            std::to_string(passes_) + " passes on a " + profiler_->chip() +
+                                            ", which take turns at " + std::to_string(taken_.size()) +
+                                            " sets of metrics; times of a run that counts say nothing";
   return out;
 }
 

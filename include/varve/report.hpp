@@ -156,6 +156,9 @@ struct measures {
   std::int64_t freed_bytes = 0;
   /// Most of what a single call was handed out, less what was taken back, at one instant. Inclusive only.
   std::int64_t peak_bytes = 0;
+  time_ns activity_time = 0;            ///< sum of the durations of all activities
+  time_ns collective_time = 0;          ///< of these, of collectives
+  time_ns unknown_collective_time = 0;  ///< of `unknown_work_time`, of collectives
 };
 
 /// What a gauge showed while the passes of a kind were open, or in a whole trace. A reading holds until the
@@ -183,6 +186,22 @@ struct counted_work {
   double core_flops = -1;
   double intensity = 0;  ///< operational: operations ÷ bytes of DRAM; 0 when unknown
   std::string why;       ///< one sentence on what differs from the declared work; empty where none is
+  /// By the pipe that they ran on, where all kinds of operations were counted; else zeros.
+  std::array<double, math_pipes> operations{};
+  bool all_operations = false;
+  bool used = false;  ///< rates and verdict rest on it; beside times where it is not, `why` says why
+};
+
+/// What rates and a verdict rest on where counters tell some of the work: what they counted, and of the rest
+/// what was declared. Of all calls.
+struct rated_work {
+  double flops = 0;
+  double bytes = 0;
+  double counted_share = 0;  ///< of the time of activities, collectives left out, whose work was counted
+  double unknown_share = 0;  ///< of that time, whose work nobody tells
+  /// By the ceilings of the device; what was counted in a range counts as one operator. `half_weights` and
+  /// those after it are zeros: predictions rest on the declared work.
+  roof_times roof;
 };
 
 /// One row of a view. Its key is (path, phase, model, device[, batch]).
@@ -213,6 +232,7 @@ struct row {
   std::optional<occupancy> occupied;  ///< kernels only: by `shape`
   varve::verdict verdict;
   std::optional<counted_work> counted;  ///< layers only
+  std::optional<rated_work> rated;      ///< layers only, where counters tell work of it
 };
 
 /// What single passes took, for statistics over passes: of all in order of time, or of every `stride`-th
@@ -251,6 +271,7 @@ struct phase_row {
   varve::verdict verdict;
   std::vector<gauge_row> gauges;        ///< of the device, then of the process
   std::optional<counted_work> counted;  ///< of whole passes
+  std::optional<rated_work> rated;      ///< where counters tell work of it
 
   [[nodiscard]] std::int64_t tokens() const noexcept { return prefill_tokens + decode_tokens; }
   /// wall ÷ busy; 0 when nothing ran.
@@ -489,6 +510,8 @@ struct analyze_options {
 /// Puts what `counted` counted beside the rows of `r`, by path, phase, model and device, and by batch where
 /// both have it; and findings of what differs from the declared work. For a report of a session that counted
 /// (session_options::counters) and one of a session that timed. analyze() does it for a trace that has both.
+/// Counts are trusted most: rates and verdicts rest on them, unless tokens a pass or the declared work of a
+/// call differ by more than a twentieth, which row::counted says. docs/counters.md has the rules.
 VARVE_API void add_counted(report& r, const report& counted);
 
 /// What analyze() puts into report::findings and report::predictions.

@@ -3,6 +3,7 @@
 #include "analyze/counted.hpp"
 
 #include "analyze/assemble.hpp"
+#include "analyze/rated.hpp"
 #include "analyze/sentence.hpp"
 
 #include <algorithm>
@@ -18,6 +19,33 @@ namespace varve {
 inline namespace v0 {
 namespace analysis {
 
+double operations_in(const counted_work& c) noexcept {
+  return c.tensor_ops < 0 ? c.core_flops : c.tensor_ops + std::max(c.core_flops, 0.0);
+}
+
+void set_intensity(counted_work& c) noexcept {
+  const double bytes = bytes_in(c);
+  c.intensity = c.all_operations && bytes > 0 ? std::max(operations_in(c), 0.0) / bytes : 0;
+}
+
+declared_work declared_in(const measures& m) noexcept {
+  const auto calls = static_cast<double>(m.calls_with_work);
+  if (m.calls_with_work <= 0) {
+    return {};
+  }
+  const work& w = m.declared;
+  return {(static_cast<double>(w.weight_bytes) + static_cast<double>(w.kv_bytes) +
+           static_cast<double>(w.activation_bytes)) /
+              calls,
+          static_cast<double>(w.flops) / calls};
+}
+
+declared_work declared_in(const phase_row& p) noexcept {
+  measures whole = p.total;
+  whole.calls_with_work = whole.declared.empty() ? 0 : p.passes;
+  return declared_in(whole);
+}
+
 namespace {
 
 /// Counts up to this share off the declared work are taken as the same.
@@ -27,22 +55,6 @@ constexpr double tolerated = 0.2;
 using quantity = std::tuple<count_kind, math_pipe, std::uint8_t>;
 
 quantity quantity_of(const range_count& c) noexcept { return {c.what, c.pipe, c.part}; }
-
-bool is_tensor(math_pipe pipe) noexcept {
-  switch (pipe) {
-    case math_pipe::fp64_tensor:
-    case math_pipe::tf32_tensor:
-    case math_pipe::fp16_tensor:
-    case math_pipe::fp16_tensor_fp16:
-    case math_pipe::bf16_tensor:
-    case math_pipe::fp8_tensor:
-    case math_pipe::fp4_tensor:
-    case math_pipe::int8_tensor:
-      return true;
-    default:
-      return false;
-  }
-}
 
 struct tally {
   double sum = 0;
@@ -73,20 +85,6 @@ double sum_of(const counts_of_row& here, const std::set<quantity>& all, const Be
   return any ? sum : -1;
 }
 
-double bytes_in(const counted_work& c) noexcept {
-  return c.dram_read >= 0 && c.dram_written >= 0 ? c.dram_read + c.dram_written : -1;
-}
-
-double operations_in(const counted_work& c) noexcept {
-  return c.tensor_ops < 0 ? c.core_flops : c.tensor_ops + std::max(c.core_flops, 0.0);
-}
-
-/// Operations of one kind of core alone are no intensity, unless there is no other kind.
-void set_intensity(counted_work& c, bool whole) noexcept {
-  const double bytes = bytes_in(c);
-  c.intensity = whole && bytes > 0 ? std::max(operations_in(c), 0.0) / bytes : 0;
-}
-
 counted_work work_of(const counts_of_row& here, const std::set<quantity>& all) {
   counted_work out;
   for (const auto& [q, t] : here) {
@@ -107,7 +105,14 @@ counted_work work_of(const counts_of_row& here, const std::set<quantity>& all) {
   const bool whole = std::all_of(all.begin(), all.end(), [&](const quantity& q) {
     return std::get<0>(q) != count_kind::operations || here.count(q) != 0;
   });
-  set_intensity(out, whole && operations_in(out) >= 0);
+  out.all_operations = whole && operations_in(out) >= 0;
+  for (const auto& [q, t] : here) {
+    if (out.all_operations && std::get<0>(q) == count_kind::operations &&
+        static_cast<std::size_t>(std::get<1>(q)) < math_pipes) {
+      out.operations[static_cast<std::size_t>(std::get<1>(q))] += t.mean();
+    }
+  }
+  set_intensity(out);
   return out;
 }
 
@@ -117,25 +122,6 @@ std::string times_text(double ratio) {
 }
 
 bool differs(double ratio) noexcept { return ratio > 1 + tolerated || ratio < 1 - tolerated; }
-
-/// What a call is declared to move and do. Where calls without declared work are among them, of those with
-/// it.
-struct declared_work {
-  double bytes = 0;
-  double flops = 0;
-};
-
-declared_work declared_in(const measures& m) noexcept {
-  const auto calls = static_cast<double>(m.calls_with_work);
-  if (m.calls_with_work <= 0) {
-    return {};
-  }
-  const work& w = m.declared;
-  return {(static_cast<double>(w.weight_bytes) + static_cast<double>(w.kv_bytes) +
-           static_cast<double>(w.activation_bytes)) /
-              calls,
-          static_cast<double>(w.flops) / calls};
-}
 
 /// One sentence.
 std::string explain(const counted_work& c, const declared_work& d) {
@@ -163,27 +149,60 @@ std::string explain(const counted_work& c, const declared_work& d) {
   return out;
 }
 
-bool same_phase(const row& r, const phase_row& p) {
-  return std::tie(r.phase, r.model, r.batch, r.device) == std::tie(p.phase, p.model, p.batch, p.device);
+/// Why rates and the verdict cannot rest on the counts of a row, or nothing.
+std::string reason_against(const counted_work& c, const measures& m) {
+  if (bytes_in(c) < 0) {
+    return "its DRAM bytes were not counted";
+  }
+  if (!c.all_operations && !declares_all(m)) {
+    return "its operations were neither all counted nor all declared: count in more passes of its kind";
+  }
+  return {};
 }
 
-void explain_all(report& r) {
-  for (row& one : r.layers) {
+/// `against`: what else there is against the counts.
+void explain_one(counted_work& c, const measures& m, const declared_work& d, std::string against) {
+  c.used = false;
+  if (against.empty()) {
+    c.why = explain(c, d);
+    against = m.gpu_time > 0 ? reason_against(c, m) : std::string{};
+    c.used = m.gpu_time > 0 && against.empty();
+  } else {
+    c.why.clear();  // it differs from other work than this
+  }
+  if (!against.empty()) {
+    c.why += (c.why.empty() ? "" : "; ") + ("not used for rates and verdict: " + against);
+  }
+}
+
+/// Tells for each layer whether its counts are of other work.
+std::vector<bool> explain_all(report& r, const count_check& check) {
+  std::vector<bool> other_work(r.layers.size());
+  for (std::size_t i = 0; i < r.layers.size(); ++i) {
+    row& one = r.layers[i];
     if (one.counted) {
-      one.counted->why = explain(*one.counted, declared_in(one.inclusive));
+      const std::string against = check.row ? check.row(one) : std::string{};
+      other_work[i] = !against.empty();
+      explain_one(*one.counted, one.inclusive, declared_in(one.inclusive), against);
     }
   }
   for (phase_row& p : r.phases) {
     if (p.counted) {
       measures whole = p.total;
-      whole.calls_with_work = whole.declared.empty() ? 0 : p.passes;
-      p.counted->why = explain(*p.counted, declared_in(whole));
+      whole.calls_with_work = whole.calls;  // layers declare, not passes
+      explain_one(*p.counted, whole, declared_in(p), check.phase ? check.phase(p) : std::string{});
     }
   }
+  return other_work;
 }
 
-/// One for each kind of pass: about the layer in which most bytes are off.
-void find_differences(report& r) {
+bool same_phase(const row& r, const phase_row& p) {
+  return std::tie(r.phase, r.model, r.batch, r.device) == std::tie(p.phase, p.model, p.batch, p.device);
+}
+
+/// One for each kind of pass: about the layer in which most bytes are off, those that `other_work` says left
+/// out.
+void find_differences(report& r, const std::vector<bool>& other_work) {
   for (std::uint32_t p = 0; p < r.phases.size(); ++p) {
     std::int64_t rows = 0;
     std::int64_t differ = 0;
@@ -192,7 +211,8 @@ void find_differences(report& r) {
     for (std::uint32_t i = 0; i < r.layers.size(); ++i) {
       const row& one = r.layers[i];
       const double declared = declared_in(one.inclusive).bytes;
-      if (!one.counted || declared <= 0 || bytes_in(*one.counted) < 0 || !same_phase(one, r.phases[p])) {
+      if (!one.counted || declared <= 0 || bytes_in(*one.counted) < 0 || other_work[i] ||
+          !same_phase(one, r.phases[p])) {
         continue;
       }
       ++rows;
@@ -218,26 +238,6 @@ void find_differences(report& r) {
              std::to_string(differ) + " of " + std::to_string(rows) + " rows of " + r.phases[p].phase +
              ", most in " + (one.path.empty() ? "what is in no layer" : one.path) + ": " + one.counted->why;
   }
-}
-
-/// The mean of calls of both.
-counted_work mean_of(const counted_work& a, const counted_work& b) {
-  counted_work out;
-  out.calls = a.calls + b.calls;
-  const auto mean = [&](double counted_work::*of) {
-    const double x = a.*of;
-    const double y = b.*of;
-    const auto calls = static_cast<double>(out.calls);
-    return x < 0 || y < 0 || out.calls <= 0
-               ? -1
-               : (x * static_cast<double>(a.calls) + y * static_cast<double>(b.calls)) / calls;
-  };
-  out.dram_read = mean(&counted_work::dram_read);
-  out.dram_written = mean(&counted_work::dram_written);
-  out.tensor_ops = mean(&counted_work::tensor_ops);
-  out.core_flops = mean(&counted_work::core_flops);
-  set_intensity(out, a.intensity > 0 && b.intensity > 0);
-  return out;
 }
 
 }  // namespace
@@ -294,62 +294,15 @@ void add_counts(const results& from, const tree_order& order, report& to) {
       }
     }
   }
-  explain_all(to);
-  find_differences(to);
+  settle_counts(to, {});
+}
+
+void settle_counts(report& r, const count_check& check) {
+  const std::vector<bool> other_work = explain_all(r, check);
+  rate_by_counts(r);
+  find_differences(r, other_work);
 }
 
 }  // namespace analysis
-
-void add_counted(report& r, const report& counted) {
-  using namespace analysis;
-  using key = std::tuple<std::string, std::string, std::uint32_t, std::string>;
-  std::map<key, std::vector<std::pair<std::string, counted_work>>> known;  // with their batches
-  for (const row& one : counted.layers) {
-    if (one.counted) {
-      known[{one.phase, one.model, one.device, "layer " + one.path}].emplace_back(one.batch, *one.counted);
-    }
-  }
-  const std::string whole = "pass";
-  for (const phase_row& p : counted.phases) {
-    if (p.counted) {
-      known[{p.phase, p.model, p.device, whole}].emplace_back(p.batch, *p.counted);
-    }
-  }
-  const auto look_up = [&](const auto& row, const std::string& path) {
-    std::optional<counted_work> out;
-    const auto found = known.find({row.phase, row.model, row.device, path});
-    if (found != known.end()) {
-      for (const auto& [batch, work] : found->second) {
-        if (batch == row.batch || batch.empty() || row.batch.empty()) {
-          out = out ? mean_of(*out, work) : work;
-        }
-      }
-    }
-    return out;
-  };
-  for (row& one : r.layers) {
-    one.counted = look_up(one, "layer " + one.path);
-  }
-  for (phase_row& p : r.phases) {
-    p.counted = look_up(p, whole);
-  }
-  for (const collector_status& c : counted.quality.collectors) {
-    if (c.name == "counters") {
-      r.quality.collectors.push_back(c);
-    }
-  }
-  for (const loss& l : counted.quality.losses) {
-    if (l.where == "counters") {
-      r.quality.losses.push_back(l);
-    }
-  }
-  r.findings.erase(
-      std::remove_if(r.findings.begin(), r.findings.end(),
-                     [](const finding& f) { return f.what == finding::kind::counted_difference; }),
-      r.findings.end());
-  explain_all(r);
-  find_differences(r);
-}
-
 }  // namespace v0
 }  // namespace varve

@@ -9,9 +9,36 @@
 
 #include <varve/report.hpp>
 
+#include <functional>
+#include <string>
+
 namespace varve {
 inline namespace v0 {
 namespace analysis {
+
+/// What a call is declared to move and do; zeros where none is known. Where calls without declared work are
+/// among them, of those with it.
+struct declared_work {
+  double bytes = 0;
+  double flops = 0;
+};
+[[nodiscard]] declared_work declared_in(const measures& m) noexcept;
+[[nodiscard]] declared_work declared_in(const phase_row& p) noexcept;
+
+/// Operations of a call, or −1.
+[[nodiscard]] double operations_in(const counted_work& c) noexcept;
+/// Where all kinds were counted: operations of one kind of core alone are no intensity.
+void set_intensity(counted_work& c) noexcept;
+
+/// What there is against letting rates rest on the counts of a row or phase; empty: nothing.
+struct count_check {
+  std::function<std::string(const varve::row&)> row;
+  std::function<std::string(const phase_row&)> phase;
+};
+
+/// Explains the counts that are there, lets rates and verdicts rest on those that nothing is against, and
+/// finds what differs from the declared work.
+void settle_counts(report& r, const count_check& check);
 
 /// Fills in what was counted in the calls of layers and phases, with findings of what differs from the
 /// declared work; after tidy().

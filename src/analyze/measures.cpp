@@ -37,6 +37,9 @@ measures to_measures(const activity_sums& a, const call_sums& c) {
   m.starved = a.starved;
   m.device_gap = a.device_gap;
   m.unknown_work_time = a.unknown_work;
+  m.activity_time = a.time;
+  m.collective_time = a.communication;
+  m.unknown_collective_time = a.unknown_communication;
   return m;
 }
 
@@ -70,6 +73,9 @@ void add_parts(measures& to, const measures& part) {
   add_parts(to.starved, part.starved);
   to.device_gap += part.device_gap;
   add_to(to.unknown_work_time, part.unknown_work_time);
+  add_to(to.activity_time, part.activity_time);
+  add_to(to.collective_time, part.collective_time);
+  add_to(to.unknown_collective_time, part.unknown_collective_time);
   add_to(to.declared, part.declared);
 }
 

@@ -168,6 +168,14 @@ arguments parse(int argc, const char* const* argv) {
   run_arguments to_run;
   add_options(run, to_run);
 
+  CLI::App& count = *app.add_subcommand(
+      "calibrate-layers",
+      "run an engine to count DRAM bytes and operations of its layers:\nvarve calibrate-layers [OPTIONS] -- "
+      "ENGINE [ARGUMENTS]");
+  count.get_formatter()->column_width(28);
+  run_arguments to_count;
+  add_counting_options(count, to_count);
+
   CLI::App& predict =
       *app.add_subcommand("predict", "print what a model's pass takes at best, without a run");
   predict.get_formatter()->column_width(28);
@@ -213,9 +221,10 @@ arguments parse(int argc, const char* const* argv) {
 
   arguments out;
   const char* const* end = argv + argc;
-  if (argc > 1 && std::string_view{argv[1]} == "run") {  // what follows "--" is not ours to read
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "run" || command == "calibrate-layers") {  // what follows "--" is not ours to read
     end = std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
-    to_run.command.assign(std::min(end + 1, argv + argc), argv + argc);
+    (command == "run" ? to_run : to_count).command.assign(std::min(end + 1, argv + argc), argv + argc);
   }
   try {
     app.parse(static_cast<int>(end - argv), argv);
@@ -226,6 +235,11 @@ arguments parse(int argc, const char* const* argv) {
         throw CLI::RequiredError{"ENGINE after --, as in varve run -- ./engine model.gguf,"};
       }
       out.run = std::move(to_run);
+    } else if (count.parsed()) {
+      if (to_count.command.empty()) {
+        throw CLI::RequiredError{"ENGINE after --, as in varve calibrate-layers -- ./engine model.gguf,"};
+      }
+      out.run = std::move(to_count);
     } else if (predict.parsed()) {
       if (to_predict.context && *to_predict.context < to_predict.tokens) {
         throw CLI::ValidationError("--context", "is less than --tokens: new tokens are keys too");

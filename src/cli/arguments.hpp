@@ -7,6 +7,7 @@
 #include <varve/compare.hpp>
 #include <varve/io.hpp>
 #include <varve/report.hpp>
+#include <varve/session.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,7 @@ struct run_arguments {
   std::optional<std::uint32_t> snapshots_ms;  ///< 0: none
   bool no_cublas = false;
   bool verbose = false;
+  std::optional<counter_options> counters;  ///< the run counts, in place of timing, and leaves `trace`
 };
 
 struct predict_arguments {

@@ -26,31 +26,6 @@ const choices<sort_key> keys{{"gpu-time", sort_key::gpu_time},
                              {"self-cpu-time", sort_key::self_cpu_time}};
 const choices<when> colours{{"auto", when::automatic}, {"always", when::always}, {"never", when::never}};
 
-void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
-  using kind = naming_rule::kind;
-  const auto add = [&](const char* name, kind as, const char* type, const char* help) {
-    const auto read = [&to, name, as](const std::vector<std::string>& texts) {
-      try {
-        for (const std::string& text : texts) {  // what is ignored is so whatever else it fits
-          to.insert(as == kind::ignore ? to.begin() : to.end(), naming_rule_of(text, as));
-        }
-      } catch (const error& e) {
-        throw CLI::ValidationError(name, e.what());
-      }
-    };
-    app.add_option_function<std::vector<std::string>>(name, read, help)
-        ->type_name(type)
-        ->expected(1)
-        ->take_all()
-        ->allow_extra_args(false);
-  };
-  add("--phase-rule", kind::phase, "REGEX[=NAME]",
-      "annotations and modules that REGEX is found in are passes of the\nkind NAME; a group of digits is the "
-      "index. May be repeated");
-  add("--layer-rule", kind::layer, "REGEX[=NAME]", "likewise: are layers");
-  add("--ignore-rule", kind::ignore, "REGEX", "likewise: mark nothing");
-}
-
 void add_model_options(CLI::App& app, model_arguments& to) {
   const auto describe = [&to](const std::string& path) {
     try {
@@ -118,6 +93,31 @@ void add_model_options(CLI::App& app, model_arguments& to) {
 }
 
 }  // namespace
+
+void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
+  using kind = naming_rule::kind;
+  const auto add = [&](const char* name, kind as, const char* type, const char* help) {
+    const auto read = [&to, name, as](const std::vector<std::string>& texts) {
+      try {
+        for (const std::string& text : texts) {  // what is ignored is so whatever else it fits
+          to.insert(as == kind::ignore ? to.begin() : to.end(), naming_rule_of(text, as));
+        }
+      } catch (const error& e) {
+        throw CLI::ValidationError(name, e.what());
+      }
+    };
+    app.add_option_function<std::vector<std::string>>(name, read, help)
+        ->type_name(type)
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+  };
+  add("--phase-rule", kind::phase, "REGEX[=NAME]",
+      "annotations and modules that REGEX is found in are passes of the\nkind NAME; a group of digits is the "
+      "index. May be repeated");
+  add("--layer-rule", kind::layer, "REGEX[=NAME]", "likewise: are layers");
+  add("--ignore-rule", kind::ignore, "REGEX", "likewise: mark nothing");
+}
 
 void add_view_options(CLI::App& app, report_arguments& out) {
   add_choice(app, "--by", out.table.by, views, "VIEW", "rows: ");
@@ -193,9 +193,9 @@ void add_capture_options(CLI::App& app, report_arguments& out) {
          "--captures", out.captures,
          "traces of graph captures, or folders of them, which lend their\nmodules to replayed kernels")
       ->type_name("PATH");
-  app.add_option(
-         "--counters", out.counters,
-         "a run of the same engine that counted (session_options::\ncounters): its counts beside these times")
+  app.add_option("--counters", out.counters,
+                 "what varve calibrate-layers wrote of the same engine: its counts\nbeside these times, and "
+                 "verdicts by them")
       ->type_name("FILE");
   add_option(app, "--layers-count", out.layer_count, "N",
              "layers are inferred from repeated kernels of graphs only\nwhere there are N",

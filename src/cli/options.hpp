@@ -60,6 +60,7 @@ void add_choice(CLI::App& app, const char* name, T& to, const choices<T>& all, c
 
 /// What rows tables have.
 void add_view_options(CLI::App& app, report_arguments& out);
+void add_rules(CLI::App& app, std::vector<naming_rule>& to);
 /// How traces are analyzed.
 void add_analysis_options(CLI::App& app, report_arguments& out);
 /// What else the replays of graphs tell.
@@ -68,6 +69,7 @@ void add_capture_options(CLI::App& app, report_arguments& out);
 void add_common_options(CLI::App& app, report_arguments& out, const std::string& default_device);
 void add_clock_option(CLI::App& app, report_arguments& out);
 
+void add_counting_options(CLI::App& app, run_arguments& out);
 void add_options(CLI::App& app, diff_arguments& out);
 void add_options(CLI::App& save, CLI::App& list, baseline_arguments& out);
 void add_options(CLI::App& app, check_arguments& out);

@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cli/run.hpp"
 
+#include "cli/calibrate_layers.hpp"
 #include "cli/engine.hpp"
 #include "cli/images.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "inject/counters_text.hpp"
 #include "inject/device_text.hpp"
 #include "inject/model_text.hpp"
 #include "inject/variables.hpp"
@@ -122,6 +124,7 @@ std::vector<std::string> environment(const run_arguments& asked, const fs::path&
                    std::string{analysis.by_batch ? "by-batch," : ""} + (analysis.steady ? "steady" : ""));
   set.emplace_back(inject::device_variable, analysis.ceilings ? inject::device_text(*analysis.ceilings) : "");
   set.emplace_back(inject::clock_variable, analysis.clock > 0 ? inject::clock_text(analysis.clock) : "");
+  set.emplace_back(inject::counters_variable, asked.counters ? inject::counters_text(*asked.counters) : "");
   set.emplace_back(inject::trace_variable, asked.trace.empty() ? "" : "1");
   if (asked.memory) {
     set.emplace_back(inject::memory_variable, std::to_string(*asked.memory));
@@ -321,6 +324,34 @@ int report_images(const run_arguments& asked, const std::vector<image>& images, 
   return code;
 }
 
+/// The traces of all that counted.
+int hand_over_counts(const run_arguments& asked, const std::vector<image>& images, const engine_end& engine,
+                     run_folder& folder) {
+  int code = success;
+  std::vector<std::string> written;
+  for (const image& i : images) {
+    tell_missing(i, engine, &i == &images.back() || (&i + 1)->process != i.process);
+    const fs::path to = trace_path(asked.trace, i, written.empty());
+    if (i.trace.file.empty() || !attempt(code, [&] {
+          const counts_found found = counts_in(i.trace.file, *asked.counters);
+          complain(i.title + ": " + (found.counted.empty() ? found.missing : found.counted));
+          for (const std::string& loss : found.losses) {
+            complain(i.title + ": " + loss);
+          }
+          if (!found.counted.empty()) {
+            hand_over(i.trace.file, to);
+            written.push_back(to.string());
+          }
+        })) {
+      folder.keep(i.trace.file);
+    }
+  }
+  for (const std::string& file : written) {
+    complain(next_step(file));
+  }
+  return code != success || !written.empty() ? code : unreadable;
+}
+
 }  // namespace
 
 int run(const run_arguments& asked) {
@@ -344,7 +375,8 @@ int run(const run_arguments& asked) {
   if (images.empty()) {
     complain("nothing was recorded: the engine made no NVTX range and no CUDA call");
   }
-  const int code = report_images(asked, images, engine, folder);
+  const int code = asked.counters ? hand_over_counts(asked, images, engine, folder)
+                                  : report_images(asked, images, engine, folder);
   return engine.code != 0 ? engine.code : code;
 }
 

@@ -219,6 +219,7 @@ life begin_session() {
   auto r = std::make_unique<recording>(*std::move(asked));
   session_options options;
   options.trace_memory = r->asked.memory;
+  options.counters = r->asked.counters;
   options.log = say;
   r->running = std::make_unique<session>(std::move(options));
   if (!*r->running) {

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "inject/settings.hpp"
 
+#include "inject/counters_text.hpp"
 #include "inject/device_text.hpp"
 #include "inject/variables.hpp"
 
@@ -97,6 +98,7 @@ std::optional<settings> read_settings() {
   out.analysis.steady = analysis.find("steady") != std::string_view::npos;
   out.analysis.ceilings = device_in(variable(device_variable));
   out.analysis.clock = clock_in(variable(clock_variable));
+  out.counters = counters_in(variable(counters_variable)).value_or(counter_options{});
   out.traced = variable(trace_variable) == "1";
   out.log = level_in(variable(log_variable));
   least_level = out.log ? static_cast<int>(*out.log) : silent;

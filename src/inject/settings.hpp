@@ -25,7 +25,8 @@ struct settings {
   std::chrono::milliseconds interval{1000};  ///< 0: no snapshots
   std::vector<naming_rule> rules;
   analyze_options analysis;
-  std::optional<model_description> description;       ///< which tells work
+  std::optional<model_description> description;  ///< which tells work
+  counter_options counters;
   bool traced = false;                                ///< the trace is wanted too
   std::optional<log_level> log = log_level::warning;  ///< nothing: silence
 };

@@ -29,6 +29,8 @@ inline constexpr const char* clock_variable = "VARVE_RUN_CLOCK";
 inline constexpr const char* model_file = "model";
 /// "1": the trace is wanted too.
 inline constexpr const char* trace_variable = "VARVE_RUN_TRACE";
+/// The run counts, in place of timing: what, as counters_text.hpp writes it; empty or absent: it times.
+inline constexpr const char* counters_variable = "VARVE_RUN_COUNTERS";
 /// Naming rules: kind ('p', 'l' or 'i'), pattern, field_end, name, rule_end.
 inline constexpr const char* rules_variable = "VARVE_RUN_RULES";
 /// "info", "warning" (the default), "error" or "off": what the injected library says on standard error.

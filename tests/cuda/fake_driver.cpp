@@ -2,13 +2,31 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "cuda/fake_driver.hpp"
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <utility>
-#include <vector>
 
 namespace {
 
-thread_local std::vector<void*> current;
+/// Of a thread. Of no destructor: a session may stop after those of a thread's objects.
+struct context_stack {
+  std::array<void*, 16> contexts;
+  std::size_t size;
+
+  void clear() noexcept { size = 0; }
+  [[nodiscard]] bool empty() const noexcept { return size == 0; }
+  [[nodiscard]] void* back() const noexcept { return contexts[size - 1]; }
+  bool push(void* context) noexcept {
+    if (size == contexts.size()) {
+      return false;
+    }
+    contexts[size++] = context;
+    return true;
+  }
+  void pop_back() noexcept { --size; }
+};
+thread_local context_stack current{};
 thread_local int capture_mode = 0;  // global
 std::atomic<bool> captures{false};
 std::atomic<bool> broken{false};
@@ -32,7 +50,7 @@ void fake_driver::on_synchronize(std::function<void(void*)> to) { hook() = std::
 void fake_driver::set_current(void* context) {
   current.clear();
   if (context != nullptr) {
-    current.push_back(context);
+    current.push(context);
   }
 }
 
@@ -45,12 +63,10 @@ bool fake_driver::capture_broken() { return broken; }
 
 void fake_driver::end() { ended = true; }
 
+// NOLINTBEGIN(readability-identifier-naming): the driver's names
 #define EXPORTED extern "C" __attribute__((visibility("default"))) int
 
-EXPORTED cuCtxPushCurrent_v2(void* context) {
-  current.push_back(context);
-  return success;
-}
+EXPORTED cuCtxPushCurrent_v2(void* context) { return current.push(context) ? success : invalid_context; }
 
 EXPORTED cuCtxPopCurrent_v2(void** context) {
   if (current.empty()) {
@@ -92,3 +108,4 @@ EXPORTED cuThreadExchangeStreamCaptureMode(int* mode) {
   std::swap(*mode, capture_mode);
   return success;
 }
+// NOLINTEND(readability-identifier-naming)

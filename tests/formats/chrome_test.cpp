@@ -130,8 +130,44 @@ TEST_F(chrome, events_are_those_of_the_pytorch_profiler) {
       rows.push_back(e["args"]["name"]);
     }
   }
-  EXPECT_THAT(rows, ElementsAre("CPU", "engine", "thread 4244", "requests", "GPU 0, GPU \"A\"", "stream 7",
-                                "stream 7"));
+  EXPECT_THAT(rows, ElementsAre("CPU", "engine", "thread 4244", "requests", "GPU 0, GPU \"A\"", "GPU 1",
+                                "stream 7", "stream 7"));
+}
+
+// Readings are events too, for who looks at them, and come back once.
+TEST_F(chrome, gauges_are_tracks_of_counters) {
+  varve::trace t = full_trace();
+  t.gauges.push_back({1'000'023'000, 0x20, 1, varve::gauge_kind::clock_limits});  // thermal, no power cap
+  const json document = json::parse(text_of(t));
+  std::vector<json> events;
+  for (const json& e : document["traceEvents"]) {
+    if (e["ph"] == "C") {
+      events.push_back({e["name"], e["pid"], e["ts"], e["args"]});
+    }
+  }
+  EXPECT_THAT(events, ElementsAre(json({"SM clock", 0, 3.0, {{"Hz", 1'980'000'000}}}),
+                                  json({"clock limits", 1, 3.0, {{"power cap", 1}, {"thermal", 0}}}),
+                                  json({"involuntary switches", 4242, 13.0, {{"switches", -77}}}),
+                                  json({"clock limits", 1, 23.0, {{"power cap", 0}, {"thermal", 1}}})));
+  EXPECT_EQ(read(write_file(t)).gauges.size(), 4U);
+  comes_back(t);
+}
+
+// Read as a trace of the PyTorch profiler, which knows no such events, they say nothing and harm nothing.
+TEST_F(chrome, gauges_of_a_file_without_its_header_are_passed_over) {
+  varve::trace t = full_trace();
+  const auto losses = [&] {
+    json document = json::parse(text_of(t));
+    document.erase("varve");
+    std::uint64_t sum = 0;
+    for (const varve::loss& l : read(write("foreign.json", document.dump())).losses) {
+      sum += l.count;
+    }
+    return sum;
+  };
+  const std::uint64_t with = losses();
+  t.gauges.clear();
+  EXPECT_EQ(with, losses());
 }
 
 TEST_F(chrome, an_arrow_leads_from_each_launch_to_what_it_launched) {

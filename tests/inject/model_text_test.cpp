@@ -3,6 +3,7 @@
 //
 // What `varve run` hands over of models and devices arrives as it was.
 #include "inject/model_text.hpp"
+#include "inject/counters_text.hpp"
 #include "inject/device_text.hpp"
 
 #include <gtest/gtest.h>
@@ -138,6 +139,25 @@ TEST(device_text, hands_over_a_clock_to_the_last_bit) {
   for (const char* const wrong : {"", "1980", "nan\x1F", "inf\x1F", "-1\x1F", "1980\x1F\x1F"}) {
     EXPECT_EQ(inject::clock_in(wrong), 0) << wrong;
   }
+}
+
+TEST(counters_text, hands_over_what_is_to_be_counted) {
+  counter_options asked;
+  asked.enabled = true;
+  asked.depth = 3;
+  asked.labels = {"mlp", "", "self attention"};
+  asked.operations = false;
+  asked.ranges = 77;
+  const std::string text = inject::counters_text(asked);
+  const auto got = inject::counters_in(text);
+  ASSERT_TRUE(got);
+  EXPECT_TRUE(got->enabled);
+  EXPECT_EQ(got->depth, 3U);
+  EXPECT_EQ(got->labels, asked.labels);
+  EXPECT_FALSE(got->operations);
+  EXPECT_EQ(got->ranges, 77U);
+  EXPECT_FALSE(inject::counters_in(""));
+  EXPECT_FALSE(inject::counters_in(text.substr(0, text.size() - 1)));
 }
 
 }  // namespace

@@ -169,6 +169,9 @@ void fields(Archive& a, is<measures> auto& m) {
   a("allocated_bytes", m.allocated_bytes);
   a("freed_bytes", m.freed_bytes);
   a("peak_bytes", m.peak_bytes);
+  a("activity_time", m.activity_time);
+  a("collective_time", m.collective_time);
+  a("unknown_collective_time", m.unknown_collective_time);
 }
 
 template <class Archive>
@@ -210,6 +213,18 @@ void fields(Archive& a, is<counted_work> auto& c) {
   a("core_flops", c.core_flops);
   a("intensity", c.intensity);
   a("why", c.why);
+  a.template by<math_pipe>("operations", c.operations);
+  a("all_operations", c.all_operations);
+  a("used", c.used);
+}
+
+template <class Archive>
+void fields(Archive& a, is<rated_work> auto& w) {
+  a("flops", w.flops);
+  a("bytes", w.bytes);
+  a("counted_share", w.counted_share);
+  a("unknown_share", w.unknown_share);
+  a("roof", w.roof);
 }
 
 template <class Archive>
@@ -236,6 +251,7 @@ void fields(Archive& a, is<row> auto& r) {
   a("occupied", r.occupied);
   a("verdict", r.verdict);
   a("counted", r.counted);
+  a("rated", r.rated);
 }
 
 template <class Archive>
@@ -269,6 +285,7 @@ void fields(Archive& a, is<phase_row> auto& p) {
   a("verdict", p.verdict);
   a("gauges", p.gauges);
   a("counted", p.counted);
+  a("rated", p.rated);
 }
 
 template <class Archive>

@@ -68,6 +68,7 @@ class event_writer {
     write_calls();
     write_activities();
     write_memory();
+    write_gauges(out_, w_);
     out_.raw("\n]}\n");
     out_.flush();
   }

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ struct written {
   std::size_t calls = 0;  // that have all columns
   std::size_t activities = 0;
   std::size_t operators = 0;
+  std::set<std::uint32_t> devices;         // of streams and gauges
   std::vector<std::uint64_t> stream_rows;  // "tid" of each stream
   std::vector<std::uint32_t> lanes;        // of requests: by range, those of one lane do not overlap
   std::uint32_t lane_count = 0;
@@ -66,6 +68,7 @@ void write_header(json_writer& out, written& w);
 void write_work(json_writer& out, const work& w);
 /// The names of rows, as events.
 void write_rows(json_writer& out, written& w);
+void write_gauges(json_writer& out, const written& w);
 
 }  // namespace pytorch
 }  // namespace v0

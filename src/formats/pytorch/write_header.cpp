@@ -249,9 +249,16 @@ void written::find_rows() {
     }
     stream_rows.push_back(row);
   }
+  for (const stream_info& s : source.streams) {
+    devices.insert(s.device);
+  }
+  for (const gauge_sample& g : source.gauges) {
+    if (g.device != none) {
+      devices.insert(g.device);
+    }
+  }
   for (const thread_info& t : source.threads) {
-    if (t.process < 1024 && std::any_of(source.streams.begin(), source.streams.end(),
-                                        [&](const stream_info& s) { return s.device == t.process; })) {
+    if (t.process < 1024 && devices.count(t.process) != 0) {
       first_device_row = no_thread_row;
     }
   }
@@ -331,19 +338,16 @@ void write_rows(json_writer& out, written& w) {
   for (std::uint32_t lane = 0; lane < w.lane_count; ++lane) {
     name("thread_name", w.request_process, no_thread_row + 1 + lane, "requests");
   }
-  std::set<std::uint32_t> devices;
   constexpr std::uint64_t below_processes = 5000000;  // as the PyTorch profiler sorts them
+  for (const std::uint32_t device : w.devices) {
+    const auto known = std::find_if(t.devices.begin(), t.devices.end(),
+                                    [&](const device_info& d) { return d.id == device && !d.name.empty(); });
+    name("process_name", w.process_row(device), 0,
+         "GPU " + std::to_string(device) + (known != t.devices.end() ? ", " + known->name : ""));
+    sort(w.process_row(device), below_processes + device);
+  }
   for (std::size_t s = 0; s < t.streams.size(); ++s) {
-    const std::uint32_t device = t.streams[s].device;
-    if (devices.insert(device).second) {
-      const auto known = std::find_if(t.devices.begin(), t.devices.end(), [&](const device_info& d) {
-        return d.id == device && !d.name.empty();
-      });
-      name("process_name", w.process_row(device), 0,
-           "GPU " + std::to_string(device) + (known != t.devices.end() ? ", " + known->name : ""));
-      sort(w.process_row(device), below_processes + device);
-    }
-    name("thread_name", w.process_row(device), w.stream_rows[s],
+    name("thread_name", w.process_row(t.streams[s].device), w.stream_rows[s],
          "stream " + std::to_string(t.streams[s].stream));
   }
 }

@@ -40,25 +40,32 @@ std::string shape(const row& r) {
 }
 
 /// Shapes tell the work of some operators only.
-bool partly_known(const measures& m) { return m.unknown_work_time > m.gpu_time / 100; }
+bool partly_known(const row& r) {
+  return r.rated ? r.rated->unknown_share > 0.01 : r.inclusive.unknown_work_time > r.inclusive.gpu_time / 100;
+}
+
+double flops_of(const row& r) {
+  return r.rated ? r.rated->flops : static_cast<double>(r.inclusive.declared.flops);
+}
+double bytes_of(const row& r) { return r.rated ? r.rated->bytes : byte_sum(r.inclusive.declared); }
 
 /// `amount` per second of GPU time, in units of 1e12 or 1e9; "≥" where the work of some calls, or of more
 /// than a hundredth of the time, is not known.
-std::string rate(const measures& m, double amount, double per_nanosecond) {
+std::string rate(const row& r, double amount, double per_nanosecond) {
+  const measures& m = r.inclusive;
   if (amount <= 0 || m.gpu_time <= 0) {
     return {};
   }
   const std::string text = number(amount / static_cast<double>(m.gpu_time) / per_nanosecond);
-  const bool partly = m.calls_with_work < m.calls || partly_known(m);
+  const bool partly = (!r.rated && m.calls_with_work < m.calls) || partly_known(r);
   return !partly ? text : text.front() == '<' ? "" : "≥" + text;  // at least less than 0.001 says nothing
 }
 
 /// Unknown where it would be that of some operators only.
-std::string intensity(const measures& m) {
-  const work& w = m.declared;
-  return !partly_known(m) && w.flops > 0 && byte_sum(w) > 0
-             ? number(static_cast<double>(w.flops) / byte_sum(w))
-             : "";
+std::string intensity(const row& r) {
+  const double flops = flops_of(r);
+  const double bytes = bytes_of(r);
+  return !partly_known(r) && flops > 0 && bytes > 0 ? number(flops / bytes) : "";
 }
 
 /// What binds; in brackets the side of the ridge alone where no verdict is given.
@@ -146,18 +153,14 @@ std::vector<column_of_rows> columns_of(const table_options& options, const std::
          const double time = starved_sum(l.source->inclusive.starved);
          return time > 0 ? duration(time) : "";
        }},
-      {{"TFLOP/s", 65, true},
-       [](const line& l) {
-         return rate(l.source->inclusive, static_cast<double>(l.source->inclusive.declared.flops), 1e3);
-       }},
-      {{"GB/s", 66, true},
-       [](const line& l) { return rate(l.source->inclusive, byte_sum(l.source->inclusive.declared), 1); }},
-      {{"FLOP/B", 35, true}, [](const line& l) { return intensity(l.source->inclusive); }},
+      {{"TFLOP/s", 65, true}, [](const line& l) { return rate(*l.source, flops_of(*l.source), 1e3); }},
+      {{"GB/s", 66, true}, [](const line& l) { return rate(*l.source, bytes_of(*l.source), 1); }},
+      {{"FLOP/B", 35, true}, [](const line& l) { return intensity(*l.source); }},
       {{"bound", 68, has_roof(all)}, [](const line& l) { return bound_of(l.source->verdict); }},
       {{"% roof", 67, true},
        [](const line& l) {
          const double share = l.source->verdict.roof_share;
-         return share > 0 ? (partly_known(l.source->inclusive) ? "≥" : "") + percent(share, 1) : "";
+         return share > 0 ? (partly_known(*l.source) ? "≥" : "") + percent(share, 1) : "";
        }},
       {{"copied", 43, !ranges},
        [](const line& l) {
@@ -260,6 +263,7 @@ row total_of(const phase_row& p) {
   r.inclusive.calls_with_work = 0;  // nor is it known for how many of them all work was declared
   r.inclusive.starved = p.partition.starved;
   r.verdict = p.verdict;
+  r.rated = p.rated;
   return r;
 }
 
