@@ -20,7 +20,7 @@ namespace varve {
 namespace json {
 namespace {
 
-constexpr const char* version_field = "varve_device";
+constexpr const char* device_version_field = "varve_device";
 constexpr int version = 1;
 
 /// By math_pipe; none for what FLOPs cannot run on.
@@ -116,7 +116,7 @@ class ceilings_reader {
         wrong(name, "true or false", value);
       }
       to_.measured = value.get<bool>();
-    } else if (name == version_field) {
+    } else if (name == device_version_field) {
       if (!value.is_number_integer() || value != version) {
         fail(name + ": this varve reads version " + std::to_string(version));
       }
@@ -187,7 +187,7 @@ class ceilings_reader {
 
 nlohmann::ordered_json to_object(const ceilings& c) {
   nlohmann::ordered_json out;
-  out[version_field] = version;
+  out[device_version_field] = version;
   out["name"] = c.name;
   out["flops"] = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < math_pipes; ++i) {
