@@ -49,7 +49,7 @@ void write_gauges(json_writer& out, const written& w) {
   }
   for (const gauge_sample& g : w.source.gauges) {
     out.next().raw("\n{\"ph\":\"C\",\"cat\":\"gauge\"");
-    out.key("name").raw(quoted(own::name_of(g.what, own::gauge_names)));
+    out.key("name").raw(json_string(own::name_of(g.what, own::gauge_names)));
     out.member("pid", g.device == none ? w.request_process : w.process_row(g.device)).member("tid", 0);
     out.raw(",\"ts\":").microseconds(own::clamp(g.at) - w.base).key("args").raw("{");
     if (g.what == gauge_kind::clock_limits) {
