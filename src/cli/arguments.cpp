@@ -89,6 +89,7 @@ void add_options(CLI::App& app, predict_arguments& out) {
   add_count("--sequences", out.sequences, "in the batch; default 1");
   add_count("--tensor-parallel", out.ranks,
             "ranks that share each layer: one's part, without what they\nsend each other; default 1");
+  add_expert_option(app, out.work);
   add_view_options(app, out.report);
   add_common_options(app, out.report, "");
   app.get_option("--device")->required();

@@ -63,6 +63,7 @@ struct predict_arguments {
   std::optional<std::int64_t> context;  ///< absent: `tokens`
   std::int64_t sequences = 1;
   std::int64_t ranks = 1;  ///< that share the model
+  work_options work;
 };
 
 enum class diff_format : std::uint8_t { table, json, markdown };

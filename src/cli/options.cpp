@@ -90,9 +90,18 @@ void add_model_options(CLI::App& app, model_arguments& to) {
              "keys that each decoding sequence attends to in passes that do\nnot say it",
              "no number of keys from 0 to 100000000", number_of<std::int64_t, most_keys>)
       ->needs(model);
+  add_expert_option(app, to.options.pass)->needs(model);
 }
 
 }  // namespace
+
+CLI::Option* add_expert_option(CLI::App& app, work_options& to) {
+  return add_option(
+      app, "--rarest-expert", to.rarest_expert, "PERCENT",
+      "a token's odds of any expert at least, of even odds: verdicts hold\nfor the fewest experts "
+      "that this leaves likely. Default 10",
+      "no percentage from 0 to 100", share_of);
+}
 
 void add_rules(CLI::App& app, std::vector<naming_rule>& to) {
   using kind = naming_rule::kind;

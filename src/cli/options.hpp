@@ -60,6 +60,8 @@ void add_choice(CLI::App& app, const char* name, T& to, const choices<T>& all, c
 
 /// What rows tables have.
 void add_view_options(CLI::App& app, report_arguments& out);
+/// How uneven routers of experts are taken to be.
+CLI::Option* add_expert_option(CLI::App& app, work_options& to);
 void add_rules(CLI::App& app, std::vector<naming_rule>& to);
 /// How traces are analyzed.
 void add_analysis_options(CLI::App& app, report_arguments& out);

@@ -112,7 +112,7 @@ int run(const predict_arguments& asked) {
   const std::vector<pass_sequence> batch(static_cast<std::size_t>(asked.sequences), one);
   trace at_roof;
   try {
-    at_roof = roof_trace(m, batch, device);
+    at_roof = roof_trace(m, batch, device, asked.work);
   } catch (const std::invalid_argument& e) {
     complain(std::string{"--device: "} + e.what());
     return usage;

@@ -45,6 +45,31 @@ TEST_F(predict, prints_the_table_of_a_pass_that_nothing_ran) {
                            HasSubstr("layer 1"), HasSubstr("memory")));
 }
 
+// A token takes 2 of 8 experts; 512 tokens all but surely take all. Even routers miss one with odds of 8 ·
+// 0.75^512 = 8.5e-64. With a tenth of even odds they miss one with 8 · 0.975^512 = 1.9e-5, which is above one
+// in a million, and two with 28 · 0.975^1024 = 1.5e-10: 7 are the fewest. With nothing known of the router it
+// is the 2 of one token.
+TEST_F(predict, takes_routers_to_be_as_even_as_it_is_told) {
+  const std::string mixture = files.write("mixtral.json", R"({"model_type": "mixtral", "hidden_size": 4096,
+    "intermediate_size": 14336, "num_hidden_layers": 2, "num_attention_heads": 32, "num_key_value_heads": 8,
+    "num_local_experts": 8, "num_experts_per_tok": 2, "vocab_size": 32000, "torch_dtype": "bfloat16"})");
+  const auto of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"predict", "--model",  mixture, "--device",
+                                   "h200",    "--tokens", "512",   "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const outcome o = run(words);
+    EXPECT_EQ(o.code, 0) << o.err;
+    const varve::report r = varve::read_report(files.write("report.json", o.out));
+    return r.find({.label = "layer", .index = 1})->inclusive.declared;
+  };
+  // An expert has 3 · 4096 · 14336 weights of two bytes: 352,321,536 bytes.
+  constexpr std::int64_t expert = 352'321'536;
+  EXPECT_EQ(of({"--rarest-expert", "100"}).bytes_below, 0);
+  EXPECT_EQ(of({}).bytes_below, expert);
+  EXPECT_EQ(of({"--rarest-expert", "0"}).bytes_below, 6 * expert);
+  EXPECT_EQ(run({"predict", "--model", mixture, "--device", "h200", "--rarest-expert", "101"}).code, 2);
+}
+
 // 100,000,000 tokens of 2048 bytes: 204.8 GB.
 TEST_F(predict, takes_contexts_of_a_hundred_million_keys) {
   const auto of = [&](const char* context) {
