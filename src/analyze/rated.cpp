@@ -51,8 +51,6 @@ bool declares_all(const measures& m) noexcept {
 
 namespace {
 
-constexpr double ns_per_second = 1e9;
-
 /// The work of a row by some source, and the time that it is known for.
 struct amounts {
   double flops = 0;

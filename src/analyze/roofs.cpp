@@ -16,8 +16,6 @@ namespace analysis {
 
 namespace {
 
-constexpr double ns_per_second = 1e9;
-
 double amount(std::int64_t n) noexcept { return static_cast<double>(std::max<std::int64_t>(n, 0)); }
 
 /// At the clock that is given, else at the one that gauges measured of `device`, or of all where it is none.

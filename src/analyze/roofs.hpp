@@ -18,6 +18,8 @@ namespace varve {
 inline namespace v0 {
 namespace analysis {
 
+inline constexpr double ns_per_second = 1e9;
+
 struct roof_sums {
   roof_times times;
   std::array<double, math_pipes> by_pipe{};  ///< compute time

@@ -88,7 +88,7 @@ TEST(roof_trace, of_nothing_is_an_empty_pass) {
 }
 
 /// Qwen3-30B-A3B: 128 experts, 8 a token.
-varve::model mixture() {
+varve::model mixture_of_experts() {
   varve::model m;
   m.width = 2048;
   m.vocabulary = 151'936;
@@ -111,12 +111,13 @@ varve::report predicted_mixture(const varve::pass_sequence& each, std::size_t se
   options.ceilings = c;
   varve::work_options how;
   how.rarest_expert = rarest;
-  return analyze(roof_trace(mixture(), std::vector<varve::pass_sequence>(sequences, each), c, how), options);
+  return analyze(roof_trace(mixture_of_experts(), std::vector<varve::pass_sequence>(sequences, each), c, how),
+                 options);
 }
 
-// The mixture of a layer by 4096 tokens: 2·32768·3·2048·768 = 309 GFLOP, 313 µs; 128·3·2048·768·2 bytes = 1.2
-// GB of experts, 252 µs, and activations for 154 µs: memory, 406 µs. Of the 8 experts of one token it would
-// be 16 + 154 µs: compute.
+// The mixture_of_experts of a layer by 4096 tokens: 2·32768·3·2048·768 = 309 GFLOP, 313 µs; 128·3·2048·768·2
+// bytes = 1.2 GB of experts, 252 µs, and activations for 154 µs: memory, 406 µs. Of the 8 experts of one
+// token it would be 16 + 154 µs: compute.
 TEST(roof_trace, of_a_prefilled_mixture_has_a_verdict) {
   const varve::report r = predicted_mixture({4096, 4096, false}, 1);
   const varve::row* const experts = r.find({"moe"});
