@@ -115,7 +115,7 @@ varve::report predicted_mixture(const varve::pass_sequence& each, std::size_t se
                  options);
 }
 
-// The mixture_of_experts of a layer by 4096 tokens: 2·32768·3·2048·768 = 309 GFLOP, 313 µs; 128·3·2048·768·2
+// The mixture of a layer by 4096 tokens: 2·32768·3·2048·768 = 309 GFLOP, 313 µs; 128·3·2048·768·2
 // bytes = 1.2 GB of experts, 252 µs, and activations for 154 µs: memory, 406 µs. Of the 8 experts of one
 // token it would be 16 + 154 µs: compute.
 TEST(roof_trace, of_a_prefilled_mixture_has_a_verdict) {
