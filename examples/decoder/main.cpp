@@ -105,16 +105,13 @@ finished_run run_and_report(decoder::backend& device, const decoder::workload& w
 
 /// Counts for the reports of runs that were timed. Where it cannot, it says why, and they stay as they are.
 void add_counts(decoder::backend& device, const decoder::options& o, const decoder::workload& work,
-                const varve::analyze_options& analysis, std::initializer_list<varve::report*> timed) {
-  constexpr const char* nothing = "decoder: nothing is counted: ";
+                const varve::analyze_options& analysis, std::initializer_list<varve::report*> timed) try {
   if (!o.cuda) {
-    std::cerr << nothing << "only GPUs have these counters: add --backend cuda\n";
-    return;
+    throw std::runtime_error{"only GPUs have these counters: add --backend cuda"};
   }
   decoder::profiled_run run = decoder::count(device, work);
   if (!run.trace) {
-    std::cerr << nothing << run.refusal << '\n';
-    return;
+    throw std::runtime_error{run.refusal};
   }
   const varve::report counted =
       decoder::report_of(std::move(*run.trace), work.model, device.type(), analysis);
@@ -127,6 +124,8 @@ void add_counts(decoder::backend& device, const decoder::options& o, const decod
       varve::add_counted(*one, counted);
     }
   }
+} catch (const std::exception& e) {
+  std::cerr << "decoder: nothing is counted: " << e.what() << '\n';
 }
 
 void print_tokens(const token_lists& generated) {

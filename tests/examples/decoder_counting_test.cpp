@@ -104,6 +104,19 @@ TEST_F(decoder_counting, makes_the_passes_that_were_timed) {
   EXPECT_EQ(there->inclusive.declared.flops, 4 * here->inclusive.declared.flops);
 }
 
+TEST_F(decoder_counting, is_used_for_launches_and_for_graphs) {
+  const varve::report counted = report_of(decoder::count(*device, work));
+  for (const auto mode : {decoder::launch_mode::eager, decoder::launch_mode::graphs}) {
+    varve::report timed = report_of(decoder::profile(*device, work, mode));
+    varve::add_counted(timed, counted);
+    for (const char* const phase : {"prefill", "decode"}) {
+      const varve::row* const layer = counted_layer(timed, phase);
+      ASSERT_NE(layer, nullptr) << phase;
+      EXPECT_TRUE(layer->counted->used) << layer->counted->why;
+    }
+  }
+}
+
 TEST_F(decoder_counting, says_why_nothing_is_counted) {
   standin::fail({"cuptiRangeProfilerStart", standin::cupti::result::insufficient_privileges});
   const decoder::counting forbidden = decoder::counting_of(report_of(decoder::count(*device, work)));
