@@ -34,6 +34,15 @@ struct prompt_rows {
 
 }  // namespace
 
+engine_limits limits_for(const std::vector<token_list>& prompts, std::int64_t tokens) {
+  engine_limits limits{static_cast<std::int64_t>(prompts.size()), 0, 0};
+  for (const token_list& prompt : prompts) {
+    limits.rows += count_of(prompt);
+    limits.context = std::max(limits.context, count_of(prompt) + tokens);
+  }
+  return limits;
+}
+
 generator::generator(backend& device, const model_config& config, const engine_limits& limits,
                      launch_mode mode, std::uint64_t seed)
     : device_{device},

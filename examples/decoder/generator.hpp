@@ -29,6 +29,9 @@ struct pass_times {
   double device = 0;  ///< from the first kernel to the last, by the device's clock
 };
 
+/// As much as it takes to generate `tokens` for each prompt.
+[[nodiscard]] engine_limits limits_for(const std::vector<token_list>& prompts, std::int64_t tokens);
+
 /// Generates tokens for a batch of prompts, always the most likely one next. Prefill is one pass for all
 /// prompts; then each decode pass adds a token to every sequence. Kernels run on one stream, the sampled
 /// tokens come back to the host on another.

@@ -2,11 +2,13 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Runs the engine with a varve session around it, eager and with graphs, and prints the tokens and the
-// reports; or what the session costs.
+// reports; or what a session costs.
 #include "cpu_backend.hpp"
 #include "generator.hpp"
+#include "graph_prediction.hpp"
 #include "options.hpp"
 #include "overhead.hpp"
+#include "profile.hpp"
 #if defined(DECODER_CUDA)
 #include "cuda_backend.hpp"
 #endif
@@ -20,6 +22,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <iostream>
 #include <memory>
 #include <new>
@@ -81,47 +84,48 @@ varve::analyze_options analysis_of(const decoder::options& o) {
   return analysis;
 }
 
-/// For the work of attention in replayed passes, which grows with the context: the engine can't declare it.
-varve::model description_of(const decoder::model_config& config, varve::dtype type) {
-  varve::model m;
-  m.name = "decoder";
-  m.width = config.hidden;
-  m.vocabulary = config.vocab;
-  m.type = m.cache = m.factors = type;
-  varve::model_layer layer;
-  layer.attention.heads = {config.heads, config.kv_heads, config.head_size(), config.head_size()};
-  layer.mlp.width = config.ffn;
-  m.layers.assign(static_cast<std::size_t>(config.layers), layer);
-  return m;
-}
-
-std::unique_ptr<decoder::generator> load(decoder::backend& device, const decoder::options& o,
-                                         decoder::launch_mode mode) {
-  varve::phase pass{varve::load};
-  const decoder::engine_limits limits{o.batch, o.batch * o.prompt, o.prompt + o.tokens};
-  return std::make_unique<decoder::generator>(device, o.model, limits, mode,
-                                              static_cast<std::uint64_t>(o.seed));
-}
-
-struct profiled_run {
+/// Tokens, and the report where there was a session.
+struct finished_run {
   token_lists tokens;
-  varve::report report;
+  std::optional<varve::report> report;
+  std::string refusal;  ///< why there is none
 };
 
-/// Generates tokens with a session around the whole engine.
-profiled_run profile(decoder::backend& device, const decoder::options& o, decoder::launch_mode mode) {
-  const varve::analyze_options analysis = analysis_of(o);
-  varve::session session;
-  if (!session) {
-    throw std::runtime_error{"no session: " + session.status().error};
+finished_run run_and_report(decoder::backend& device, const decoder::workload& work,
+                            decoder::launch_mode mode, const std::string& trace,
+                            const varve::analyze_options& analysis) {
+  decoder::profiled_run run = decoder::profile(device, work, mode);
+  finished_run out{std::move(run.tokens), {}, std::move(run.refusal)};
+  if (run.trace) {
+    write_trace(*run.trace, trace);
+    out.report = decoder::report_of(std::move(*run.trace), work.model, device.type(), analysis);
   }
-  const auto engine = load(device, o, mode);
-  engine->warm_up();
-  token_lists tokens = engine->generate(random_prompts(o), o.tokens);
-  varve::trace trace = session.stop();
-  write_trace(trace, o.trace);
-  varve::describe(trace, description_of(o.model, device.type()));
-  return {std::move(tokens), varve::analyze(trace, analysis)};
+  return out;
+}
+
+/// Counts for the reports of runs that were timed. Where it cannot, it says why, and they stay as they are.
+void add_counts(decoder::backend& device, const decoder::options& o, const decoder::workload& work,
+                const varve::analyze_options& analysis, std::initializer_list<varve::report*> timed) try {
+  if (!o.cuda) {
+    throw std::runtime_error{"only GPUs have these counters: add --backend cuda"};
+  }
+  decoder::profiled_run run = decoder::count(device, work);
+  if (!run.trace) {
+    throw std::runtime_error{run.refusal};
+  }
+  const varve::report counted =
+      decoder::report_of(std::move(*run.trace), work.model, device.type(), analysis);
+  const decoder::counting counting = decoder::counting_of(counted);
+  for (const std::string& line : counting.said) {
+    std::cerr << "decoder: counters: " << line << '\n';
+  }
+  for (varve::report* const one : timed) {
+    if (counting.any && one != nullptr) {
+      varve::add_counted(*one, counted);
+    }
+  }
+} catch (const std::exception& e) {
+  std::cerr << "decoder: nothing is counted: " << e.what() << '\n';
 }
 
 void print_tokens(const token_lists& generated) {
@@ -157,29 +161,49 @@ void run(const decoder::options& o) {
                                            static_cast<std::uint64_t>(o.seed)));
     return;
   }
-  std::optional<profiled_run> eager;
-  std::optional<profiled_run> replayed;
+  const decoder::workload work{o.model, random_prompts(o), o.tokens, o.repeat,
+                               static_cast<std::uint64_t>(o.seed)};
+  const varve::analyze_options analysis = analysis_of(o);
+  finished_run eager;
+  finished_run replayed;
   if (o.eager) {
-    eager = profile(*device, o, decoder::launch_mode::eager);
+    eager = run_and_report(*device, work, decoder::launch_mode::eager, o.trace, analysis);
   }
   if (o.graphs) {
-    replayed = profile(*device, o, decoder::launch_mode::graphs);
+    replayed = run_and_report(*device, work, decoder::launch_mode::graphs, o.trace, analysis);
   }
-  const profiled_run& last = replayed ? *replayed : *eager;
+  const finished_run& last = o.graphs ? replayed : eager;
   print_tokens(last.tokens);
-  if (eager && replayed && eager->tokens != replayed->tokens) {
+  if (o.eager && o.graphs && eager.tokens != replayed.tokens) {
     throw std::runtime_error{"graphs gave other tokens than eager launches"};
+  }
+  if (!last.report) {
+    std::cout.flush();
+    std::cerr << "decoder: goes without a report of its own: " << last.refusal << '\n';
+    if (!(o.json.empty() && o.trace.empty())) {
+      throw std::runtime_error{"--json and --trace have nothing to write"};
+    }
+    return;
+  }
+  if (o.counters) {
+    std::cout.flush();  // the tokens, whatever becomes of counting
+    add_counts(*device, o, work, analysis,
+               {eager.report ? &*eager.report : nullptr, replayed.report ? &*replayed.report : nullptr});
   }
   const std::string where =
       ", " + device->name() + " back end" + (o.cuda ? "" : " (streams are threads)") + " ===\n\n";
-  if (eager) {
-    std::cout << "\n=== eager launches" << where << eager->report;
+  if (eager.report) {
+    std::cout << "\n=== eager launches" << where << *eager.report;
   }
-  if (replayed) {
-    std::cout << "\n=== decode passes replayed as graphs" << where << replayed->report;
+  if (replayed.report) {
+    std::cout << "\n=== decode passes replayed as graphs" << where << *replayed.report;
+  }
+  if (eager.report && replayed.report) {
+    std::cout << "\n=== decode as graphs, predicted from eager launches and measured" << where
+              << decoder::predicted_and_measured(*eager.report, *replayed.report);
   }
   if (!o.json.empty()) {
-    write_json(last.report, o.json);
+    write_json(*last.report, o.json);
   }
 }
 

@@ -21,11 +21,13 @@ const char* const usage =
     "  --prompt N      tokens of each prompt (128)\n"
     "  --tokens N      tokens to generate for each prompt (48)\n"
     "  --batch N       sequences (4)\n"
+    "  --repeat N      times that the prompts are answered, each with a prefill pass (1)\n"
     "  --seed N        of the weights and prompts (1)\n"
     "  --eager         launch every kernel by itself\n"
     "  --graph         replay decode passes as graphs; by default both ways run, one after the other\n"
     "  --json FILE     write the report as JSON; with --eager or --graph\n"
     "  --trace FILE    write what was recorded as Chrome JSON; with --eager or --graph\n"
+    "  --counters      then the same passes again, eagerly, in which a GPU counts what layers move and do\n"
     "  --overhead N    instead: what recording costs, the median of N runs with each recorder\n"
     "  --device FILE   what the device can do at most, as varve calibrate writes it: gives verdicts\n"
     "  --help\n"
@@ -44,6 +46,7 @@ std::int64_t* number_of(options& o, std::string_view flag) {
          : flag == "--tokens"   ? &o.tokens
          : flag == "--batch"    ? &o.batch
          : flag == "--seed"     ? &o.seed
+         : flag == "--repeat"   ? &o.repeat
          : flag == "--overhead" ? &o.overhead
                                 : nullptr;
 }
@@ -92,6 +95,8 @@ options parse_options(int argc, const char* const* argv) {
       eager = true;
     } else if (flag == "--graph") {
       graphs = true;
+    } else if (flag == "--counters") {
+      o.counters = true;
     } else if (flag == "--preset") {
       o.model = preset(value());
     } else if (flag == "--backend") {
@@ -125,6 +130,9 @@ options parse_options(int argc, const char* const* argv) {
   o.type = type.value_or(o.cuda ? varve::dtype::f16 : varve::dtype::f32);
   if (!(o.json.empty() && o.trace.empty()) && o.eager == o.graphs) {
     throw std::invalid_argument{"--json and --trace write of one run: add --eager or --graph"};
+  }
+  if (o.overhead > 0 && (o.counters || o.repeat > 1)) {
+    throw std::invalid_argument{"--overhead makes no reports: leave --counters and --repeat out"};
   }
   return o;
 }

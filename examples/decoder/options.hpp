@@ -20,11 +20,13 @@ struct options {
   std::int64_t tokens = 48;   ///< generated for each prompt
   std::int64_t batch = 4;     ///< sequences
   std::int64_t seed = 1;
+  std::int64_t repeat = 1;                ///< times that the prompts are answered
   bool cuda = false;                      ///< on a GPU, else on the processor
   varve::dtype type = varve::dtype::f32;  ///< in which numbers are stored
   std::int64_t overhead = 0;              ///< repetitions of the overhead table; 0: tokens and reports
   bool eager = true;
   bool graphs = true;
+  bool counters = false;  ///< count in a run of its own, for the reports
   bool help = false;
   std::string json;    ///< path for the report as JSON; none when empty
   std::string trace;   ///< path for the trace as Chrome JSON; none when empty

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
@@ -13,6 +14,8 @@
 namespace decoder {
 
 namespace {
+
+constexpr std::chrono::milliseconds warm_up{500};
 
 std::optional<varve::session> start(recorder with) {
   if (with == recorder::never || with == recorder::off) {
@@ -38,8 +41,17 @@ void run_once(generator& engine, const std::vector<token_list>& prompts, std::in
   row.host.push_back(times.host / static_cast<double>(times.passes));
   row.device.push_back(times.device / static_cast<double>(times.passes));
   if (session && row.with != recorder::markers) {
-    const double attributed = varve::analyze(session->stop()).quality.attributed;
+    const varve::report report = varve::analyze(session->stop());
+    const double attributed = report.quality.attributed;
     row.attributed = row.host.size() == 1 ? attributed : std::min(row.attributed, attributed);
+    const auto decode = std::find_if(report.phases.begin(), report.phases.end(), [](const auto& p) {
+      return p.phase == "decode" && p.passes > 0 && p.partition.busy() > 0;
+    });
+    if (decode != report.phases.end()) {
+      row.kernels.push_back(static_cast<double>(decode->partition.compute) * 1e-9 /
+                            static_cast<double>(decode->passes));
+      row.overhead_ratio.push_back(decode->overhead_ratio());
+    }
   }
 }
 
@@ -73,13 +85,9 @@ std::vector<overhead_row> measure_overhead(backend& device, const model_config& 
   if (tokens < 2) {
     throw std::invalid_argument{"the overhead is that of decode passes: ask for 2 --tokens or more"};
   }
-  engine_limits limits{static_cast<std::int64_t>(prompts.size()), 0, 0};
-  for (const token_list& prompt : prompts) {
-    limits.rows += static_cast<std::int64_t>(prompt.size());
-    limits.context = std::max(limits.context, static_cast<std::int64_t>(prompt.size()) + tokens);
-  }
+  const engine_limits limits = limits_for(prompts, tokens);
   std::vector<overhead_row> rows;
-  const auto add = [&](launch_mode mode, recorder with) { rows.push_back({mode, with, {}, {}, 0}); };
+  const auto add = [&](launch_mode mode, recorder with) { rows.push_back({mode, with, {}, {}, 0, {}, {}}); };
   for (const recorder with : {recorder::never, recorder::off, recorder::markers, recorder::everything}) {
     add(launch_mode::eager, with);
   }
@@ -91,9 +99,16 @@ std::vector<overhead_row> measure_overhead(backend& device, const model_config& 
   generator replayed{device, config, limits, launch_mode::graphs, seed};
   eager.warm_up();
   replayed.warm_up();
+  // Clocks rise with load: what ran first would be measured at lower ones.
+  using clock = std::chrono::steady_clock;
+  for (const clock::time_point end = clock::now() + warm_up; clock::now() < end;) {
+    eager.generate(prompts, tokens);
+    replayed.generate(prompts, tokens);
+  }
   for (const bool before : {true, false}) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      for (overhead_row& row : rows) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(repetitions); ++i) {
+      for (std::size_t j = 0; j < rows.size(); ++j) {
+        overhead_row& row = rows[(i + j) % rows.size()];  // each begins a round
         if ((row.with == recorder::never) == before) {
           run_once(row.mode == launch_mode::eager ? eager : replayed, prompts, tokens, row);
         }
@@ -103,40 +118,94 @@ std::vector<overhead_row> measure_overhead(backend& device, const model_config& 
   return rows;
 }
 
+namespace {
+
+const overhead_row* row_of(const std::vector<overhead_row>& rows, launch_mode mode, recorder with) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const overhead_row& r) {
+    return r.mode == mode && r.with == with && !r.host.empty();
+  });
+  return found != rows.end() ? &*found : nullptr;
+}
+
+/// From the least to the most, in medians.
+double spread(const std::vector<double>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double middle = median(values);
+  return middle > 0 ? (*most - *least) / middle : 0;
+}
+
+template <class... Values>
+std::string text(const char* format, Values... values) {
+  std::array<char, 400> line{};
+  std::snprintf(line.data(), line.size(), format, values...);
+  return line.data();
+}
+
+const char* name_of(launch_mode mode) {
+  return mode == launch_mode::eager ? "launched one by one" : "replayed as graphs";
+}
+
+/// What the device's ratio says: of passes that wait for launches, nothing about kernels.
+std::string dilation(const std::vector<overhead_row>& rows, launch_mode mode) {
+  const overhead_row* const off = row_of(rows, mode, recorder::off);
+  const overhead_row* const on = row_of(rows, mode, recorder::everything);
+  if (off == nullptr || on == nullptr || on->overhead_ratio.empty()) {
+    return "";
+  }
+  const double ratio = median(on->overhead_ratio);
+  const bool gpu_bound = ratio <= most_of_gpu_bound;
+  std::string out = text("%s: %s as recorded, wall / busy %.2f", name_of(mode),
+                         gpu_bound ? "GPU-bound" : "launch-bound", ratio);
+  if (!gpu_bound) {
+    return out +
+           ". The device waits for launches: its ratio is what recording costs these, no dilation of "
+           "kernels. "
+           "Larger batches are GPU-bound.\n";
+  }
+  const double span = median(off->device);
+  const double longest = *std::max_element(off->device.begin(), off->device.end());
+  const double shortest = *std::min_element(on->kernels.begin(), on->kernels.end());
+  out += text(
+      ". The device hardly waits: its ratio, %.4f with everything, is the dilation of kernels and of what "
+      "lies "
+      "between; its times spread by %.1f %% without a session, by %.1f %% with. ",
+      span > 0 ? median(on->device) / span : 0, spread(off->device) * 100, spread(on->device) * 100);
+  return out + (shortest > longest
+                    ? text("Kernels alone take at least %.4f times as long.\n", median(on->kernels) / span)
+                    : "That kernels alone take longer does not show: the shortest recorded ones fit into the "
+                      "longest time without a session.\n");
+}
+
+}  // namespace
+
 std::string to_table(const std::vector<overhead_row>& rows) {
   std::string out =
-      "decode passes, in µs     recorder                    host   ratio  spread    device   ratio  "
-      "attributed\n";
+      "decode passes, in µs     recorder                    host   ratio  spread    device   ratio   kernels"
+      "  wall/busy  attributed\n";
   for (const overhead_row& row : rows) {
     if (row.host.empty()) {
       continue;
     }
-    const auto off = std::find_if(rows.begin(), rows.end(), [&](const overhead_row& r) {
-      return r.mode == row.mode && r.with == recorder::off;
-    });
+    const overhead_row* const off = row_of(rows, row.mode, recorder::off);
     const double host = median(row.host);
     const double device = median(row.device);
     const auto ratio = [&](double value, const std::vector<double> overhead_row::*what) {
-      const double base = off == rows.end() ? 0 : median((*off).*what);
+      const double base = off == nullptr ? 0 : median(off->*what);
       return base > 0 ? value / base : 0;
     };
-    const auto [least, most] = std::minmax_element(row.host.begin(), row.host.end());
-    const double spread = host > 0 ? (*most - *least) / host : 0;
-    std::array<char, 200> line{};
-    std::snprintf(line.data(), line.size(), "%-24s %-23s %8.1f  %6.4f  %5.1f %%  %8.1f  %6.4f",
-                  row.mode == launch_mode::eager ? "launched one by one" : "replayed as graphs",
-                  name_of(row.with), host * 1e6, ratio(host, &overhead_row::host), spread * 100, device * 1e6,
-                  ratio(device, &overhead_row::device));
-    out += line.data();
+    out += text("%-24s %-23s %8.1f  %6.4f  %5.1f %%  %8.1f  %6.4f", name_of(row.mode), name_of(row.with),
+                host * 1e6, ratio(host, &overhead_row::host), spread(row.host) * 100, device * 1e6,
+                ratio(device, &overhead_row::device));
     if (row.attributed > 0) {
-      std::snprintf(line.data(), line.size(), "  %8.3f %%", row.attributed * 100);
-      out += line.data();
+      out += text("  %8.1f  %9.2f  %8.3f %%", median(row.kernels) * 1e6, median(row.overhead_ratio),
+                  row.attributed * 100);
     }
     out += '\n';
   }
   return out +
          "Ratios are to off. Device times are from the first kernel of a pass to the last, by its own "
-         "events.\n";
+         "events; kernels are those recorded (or whole graphs, where these are).\n" +
+         dilation(rows, launch_mode::eager) + dilation(rows, launch_mode::graphs);
 }
 
 }  // namespace decoder

@@ -30,18 +30,25 @@ struct overhead_row {
   std::vector<double> device;
   double attributed =
       0;  ///< share of the GPU time that belongs to a layer, at least; 0: nothing was recorded
+  std::vector<double> kernels{};         ///< seconds in which the device ran any, as recorded
+  std::vector<double> overhead_ratio{};  ///< wall ÷ busy of the decode passes, as recorded
 };
+
+/// The device hardly waits for the host in passes whose overhead ratio is at most this.
+inline constexpr double most_of_gpu_bound = 1.1;
 
 /// The middle one, or the mean of the middle two; 0 of none.
 [[nodiscard]] double median(std::vector<double> values);
 
-/// Runs `repetitions` of each recorder by turns, eager and replayed.
+/// Warms up, then runs `repetitions` of each recorder by turns, eager and replayed; first those before any
+/// session.
 [[nodiscard]] std::vector<overhead_row> measure_overhead(backend& device, const model_config& config,
                                                          const std::vector<token_list>& prompts,
                                                          std::int64_t tokens, std::int64_t repetitions,
                                                          std::uint64_t seed);
 
-/// Medians, their ratios to no session, and how far host times lie apart.
+/// Medians, their ratios to no session, how far host times lie apart, and whether the device's ratio tells
+/// how much longer kernels take (passes that are GPU-bound as recorded), or what launching costs.
 [[nodiscard]] std::string to_table(const std::vector<overhead_row>& rows);
 
 }  // namespace decoder

@@ -68,6 +68,14 @@ TEST(decoder_options, know_the_sizes_of_models) {
   EXPECT_EQ(parse({"--preset", "small"}).model.ffn, decoder::model_config{}.ffn);
 }
 
+TEST(decoder_options, repeat_and_count_when_told) {
+  EXPECT_EQ(parse({}).repeat, 1);
+  EXPECT_FALSE(parse({}).counters);
+  const decoder::options o = parse({"--repeat", "7", "--counters"});
+  EXPECT_EQ(o.repeat, 7);
+  EXPECT_TRUE(o.counters);
+}
+
 TEST(decoder_options, name_what_is_wrong) {
   using testing::HasSubstr;
   EXPECT_THAT(refusal({"--frob"}), HasSubstr("--frob"));
@@ -83,6 +91,9 @@ TEST(decoder_options, name_what_is_wrong) {
   EXPECT_THAT(refusal({"--backend", "gpu"}), HasSubstr("'gpu'"));
   EXPECT_THAT(refusal({"--backend", "cuda", "--dtype", "fp8"}), HasSubstr("'fp8'"));
   EXPECT_THAT(refusal({"--dtype", "f16"}), HasSubstr("--backend cuda"));
+  EXPECT_THAT(refusal({"--repeat", "0"}), HasSubstr("--repeat"));
+  EXPECT_THAT(refusal({"--overhead", "2", "--counters"}), HasSubstr("--counters"));
+  EXPECT_THAT(refusal({"--overhead", "2", "--repeat", "2"}), HasSubstr("--repeat"));
 }
 
 }  // namespace

@@ -14,7 +14,10 @@ namespace {
 using decoder::launch_mode;
 using decoder::overhead_row;
 using decoder::recorder;
+using testing::AllOf;
 using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
 
 TEST(overhead, medians_are_the_middle_of_what_was_measured) {
   EXPECT_EQ(decoder::median({}), 0);
@@ -26,15 +29,51 @@ TEST(overhead, medians_are_the_middle_of_what_was_measured) {
 TEST(overhead, ratios_are_to_the_same_launches_without_a_session) {
   const std::vector<overhead_row> rows{
       {launch_mode::eager, recorder::off, {200e-6, 210e-6, 190e-6}, {100e-6, 100e-6, 120e-6}, 0},
-      {launch_mode::eager, recorder::everything, {220e-6, 230e-6, 222e-6}, {110e-6, 110e-6, 90e-6}, 0.9995},
+      {launch_mode::eager,
+       recorder::everything,
+       {220e-6, 230e-6, 222e-6},
+       {110e-6, 110e-6, 90e-6},
+       0.9995,
+       {80e-6, 81e-6, 70e-6},
+       {2.8, 2.6, 2.7}},
       {launch_mode::graphs, recorder::off, {50e-6}, {40e-6}, 0},
       {launch_mode::graphs, recorder::markers, {51e-6}, {40e-6}, 0}};
   const std::string table = to_table(rows);
   // Medians 200 and 222: 1.11; from 220 to 230 are 10 / 222 = 4.5 %; 110 / 100.
   EXPECT_THAT(table, ContainsRegex("one by one +off +200.0 +1.0000 +10.0 % +100.0 +1.0000\n"));
-  EXPECT_THAT(table,
-              ContainsRegex("one by one +everything +222.0 +1.1100 +4.5 % +110.0 +1.1000 +99.950 %\n"));
+  EXPECT_THAT(table, ContainsRegex("one by one +everything +222.0 +1.1100 +4.5 % +110.0 +1.1000 +80.0 +2.70 "
+                                   "+99.950 %\n"));
   EXPECT_THAT(table, ContainsRegex("as graphs +markers only +51.0 +1.0200 +0.0 % +40.0 +1.0000\n"));
+}
+
+/// Decode passes as graphs, whose device times are 100 µs and up to 104 µs without a session; with one it
+/// needs 110 µs in all, of which kernels are recorded for `kernels` and 2 µs more.
+std::string dilation_of(double overhead_ratio, double kernels) {
+  const std::string table =
+      decoder::to_table({{launch_mode::graphs, recorder::off, {105e-6}, {100e-6, 100e-6, 104e-6}, 0},
+                         {launch_mode::graphs,
+                          recorder::everything,
+                          {115e-6},
+                          {110e-6},
+                          1,
+                          {kernels, kernels + 2e-6},
+                          {overhead_ratio}}});
+  return table.substr(table.find("Ratios are"));
+}
+
+TEST(overhead, of_the_device_is_dilation_where_it_hardly_waits) {
+  // 110 / 100, and (104 - 100) / 100; the shortest kernels, 105, are beyond the longest span, 104: 106 / 100.
+  EXPECT_THAT(dilation_of(1.05, 105e-6),
+              AllOf(HasSubstr("replayed as graphs: GPU-bound as recorded, wall / busy 1.05"),
+                    HasSubstr("ratio, 1.1000 with everything, is the dilation"), HasSubstr("spread by 4.0 %"),
+                    HasSubstr("Kernels alone take at least 1.0600 times")));
+  EXPECT_THAT(dilation_of(1.1, 103e-6), AllOf(HasSubstr("GPU-bound"), HasSubstr("does not show")));
+}
+
+TEST(overhead, of_the_device_is_no_dilation_where_it_waits_for_launches) {
+  EXPECT_THAT(dilation_of(1.11, 105e-6),
+              AllOf(HasSubstr("replayed as graphs: launch-bound as recorded, wall / busy 1.11"),
+                    HasSubstr("no dilation of kernels"), Not(HasSubstr("1.1000"))));
 }
 
 TEST(overhead, is_measured_with_every_recorder_that_is_asked_for) {
@@ -50,6 +89,13 @@ TEST(overhead, is_measured_with_every_recorder_that_is_asked_for) {
     }
     const bool records = row.with == recorder::everything || row.with == recorder::whole_graphs;
     EXPECT_EQ(row.attributed, records ? 1.0 : 0.0);
+    ASSERT_EQ(row.kernels.size(), records ? 2U : 0U);
+    ASSERT_EQ(row.overhead_ratio.size(), row.kernels.size());
+    for (std::size_t i = 0; i < row.kernels.size(); ++i) {
+      EXPECT_GT(row.kernels[i], 0);
+      EXPECT_LT(row.kernels[i], row.host[i]);  // a part of the pass
+      EXPECT_GT(row.overhead_ratio[i], 1);
+    }
   }
   EXPECT_THROW((void)measure_overhead(*device, decoder::preset("tiny"), {{1}}, 1, 1, 1),
                std::invalid_argument);

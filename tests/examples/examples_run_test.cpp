@@ -100,6 +100,33 @@ TEST(decoder, writes_its_report_as_json) {
 }
 #endif
 
+TEST(decoder, answers_as_often_as_it_is_told) {
+  const outcome once = run(VARVE_DECODER " --preset tiny --tokens 4 --eager");
+  EXPECT_THAT(once.output, HasSubstr("prefill · 1 pass"));
+  const outcome thrice = run(VARVE_DECODER " --preset tiny --tokens 4 --eager --repeat 3");
+  EXPECT_EQ(thrice.code, 0) << thrice.output;
+  EXPECT_EQ(tokens(thrice.output), tokens(once.output));
+  EXPECT_THAT(thrice.output, HasSubstr("prefill · 3 passes"));
+  EXPECT_THAT(thrice.output, HasSubstr("decode · 9 passes"));
+}
+
+TEST(decoder, sets_what_graphs_gain_beside_its_prediction) {
+  const char* const heading = "predicted from eager launches and measured";
+  const outcome both = run(VARVE_DECODER " --preset tiny --tokens 6");
+  EXPECT_EQ(both.code, 0) << both.output;
+  EXPECT_THAT(both.output, HasSubstr(heading));
+  EXPECT_THAT(both.output, HasSubstr("Measured is "));
+  EXPECT_THAT(run(VARVE_DECODER " --preset tiny --tokens 6 --graph").output, Not(HasSubstr(heading)));
+}
+
+TEST(decoder, says_that_counters_need_a_gpu_and_reports_all_the_same) {
+  const outcome done = run(VARVE_DECODER " --preset tiny --tokens 4 --eager --counters");
+  EXPECT_EQ(done.code, 0) << done.output;
+  EXPECT_THAT(done.output,
+              HasSubstr("nothing is counted: only GPUs have these counters: add --backend cuda\n"));
+  EXPECT_THAT(done.output, HasSubstr("=== eager launches"));
+}
+
 TEST(decoder, names_what_is_wrong_and_ends_with_2) {
   const outcome unknown = run(VARVE_DECODER " --frobnicate");
   EXPECT_EQ(unknown.code, 2);
