@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "ceilings/streams.hpp"
 
+#include "ceilings/stream_kernels.hpp"
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -10,44 +12,7 @@ namespace varve::ceilings_of_gpu {
 
 namespace {
 
-constexpr int threads = 256;
 constexpr int at_once = 4;  // accesses of a thread that are under way together
-
-__device__ std::int64_t own_place() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::int64_t all_threads() { return std::int64_t{gridDim.x} * blockDim.x; }
-
-/// Calls `f` with each index below `count`, several at once.
-template <class Function>
-__device__ void for_each(std::int64_t count, Function f) {
-  const std::int64_t step = all_threads();
-  std::int64_t i = own_place();
-  for (; i + (at_once - 1) * step < count; i += at_once * step) {
-#pragma unroll
-    for (int k = 0; k < at_once; ++k) {
-      f(i + k * step);
-    }
-  }
-  for (; i < count; i += step) {
-    f(i);
-  }
-}
-
-__global__ void copy_kernel(float4* __restrict__ to, const float4* __restrict__ from, std::int64_t count) {
-  for_each(count, [=](std::int64_t i) { to[i] = from[i]; });
-}
-
-__global__ void triad_kernel(float4* __restrict__ to, const float4* __restrict__ left,
-                             const float4* __restrict__ right, std::int64_t count) {
-  for_each(count, [=](std::int64_t i) {
-    const float4 a = left[i];
-    const float4 b = right[i];
-    to[i] = make_float4(a.x + 3 * b.x, a.y + 3 * b.y, a.z + 3 * b.z, a.w + 3 * b.w);
-  });
-}
-
-__global__ void set_kernel(float4* to, float value, std::int64_t count) {
-  for_each(count, [=](std::int64_t i) { to[i] = make_float4(value, value, value, value); });
-}
 
 template <class T>
 __global__ void noise_kernel(T* to, std::int64_t count, std::uint32_t seed) {
@@ -96,39 +61,50 @@ cudaError_t with_type(element type, Function&& f) {
 
 }  // namespace
 
+std::int64_t threads_on(int multiprocessors) {
+  return static_cast<std::int64_t>(blocks_on(multiprocessors)) * stream_threads;
+}
+
+cudaError_t launch_read(std::uint32_t* sums, const void* from, std::int64_t bytes, int multiprocessors,
+                        cudaStream_t stream) {
+  read_kernel<at_once><<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
+      sums, static_cast<const uint4*>(from), bytes / 16);
+  return cudaGetLastError();
+}
+
 cudaError_t launch_copy(void* to, const void* from, std::int64_t bytes, int multiprocessors,
                         cudaStream_t stream) {
-  copy_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(
+  copy_kernel<at_once><<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
       static_cast<float4*>(to), static_cast<const float4*>(from), bytes / 16);
   return cudaGetLastError();
 }
 
 cudaError_t launch_triad(float* to, const float* left, const float* right, std::int64_t bytes,
                          int multiprocessors, cudaStream_t stream) {
-  triad_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(
+  triad_kernel<at_once><<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
       reinterpret_cast<float4*>(to), reinterpret_cast<const float4*>(left),
       reinterpret_cast<const float4*>(right), bytes / 16);
   return cudaGetLastError();
 }
 
 cudaError_t launch_set(float* to, float value, std::int64_t bytes, int multiprocessors, cudaStream_t stream) {
-  set_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(reinterpret_cast<float4*>(to), value,
-                                                                 bytes / 16);
+  set_kernel<at_once><<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
+      reinterpret_cast<float4*>(to), value, bytes / 16);
   return cudaGetLastError();
 }
 
 cudaError_t launch_noise(void* to, element type, std::int64_t count, std::uint32_t seed, int multiprocessors,
                          cudaStream_t stream) {
   return with_type(type, [&](auto t) {
-    noise_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(static_cast<decltype(t)*>(to), count,
-                                                                     seed);
+    noise_kernel<<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(static_cast<decltype(t)*>(to),
+                                                                            count, seed);
   });
 }
 
 cudaError_t launch_widen(float* to, const void* from, element type, std::int64_t count, int multiprocessors,
                          cudaStream_t stream) {
   return with_type(type, [&](auto t) {
-    widen_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(
+    widen_kernel<<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
         to, static_cast<const decltype(t)*>(from), count);
   });
 }
