@@ -38,7 +38,7 @@ std::uint32_t sum_of(float value, std::int64_t bytes) {
 measurement measure_reads(const gpu& device, const void* from, std::int64_t bytes, int samples,
                           std::uint32_t expected) {
   const int all = device.about().multiprocessors;
-  std::vector<std::uint32_t> sums(static_cast<std::size_t>(threads_on(all)));
+  std::vector<std::uint32_t> sums(static_cast<std::size_t>(reading_threads(all)));
   const auto size = static_cast<std::int64_t>(sums.size() * sizeof(std::uint32_t));
   const device_memory there = allocate(size);
   measurement out = device.measure("read", math_pipe::unknown, static_cast<double>(bytes), samples, [&] {

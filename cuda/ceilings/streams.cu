@@ -12,7 +12,7 @@ namespace varve::ceilings_of_gpu {
 
 namespace {
 
-constexpr int at_once = 4;  // accesses of a thread that are under way together
+constexpr int at_once = 4;  // accesses to an array by a thread that are under way together
 
 template <class T>
 __global__ void noise_kernel(T* to, std::int64_t count, std::uint32_t seed) {
@@ -35,77 +35,81 @@ __global__ void widen_kernel(float* to, const T* from, std::int64_t count) {
   }
 }
 
-unsigned blocks_on(int multiprocessors) {
-  constexpr int resident = 8;  // blocks of 256 threads on a multiprocessor: all that it takes
-  return static_cast<unsigned>(multiprocessors * resident);
+/// As many as are resident together, so that none is left to run by itself at the end.
+template <class... Parameters>
+unsigned blocks_of(void (*kernel)(Parameters...), int multiprocessors) {
+  int each = 0;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, stream_threads, 0) != cudaSuccess ||
+      each < 1) {
+    each = 1;
+  }
+  return static_cast<unsigned>(multiprocessors * each);
+}
+
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), int multiprocessors, cudaStream_t stream,
+                   Arguments... arguments) {
+  kernel<<<blocks_of(kernel, multiprocessors), stream_threads, 0, stream>>>(arguments...);
+  return cudaGetLastError();
 }
 
 template <class Function>
 cudaError_t with_type(element type, Function&& f) {
   switch (type) {
     case element::f32:
-      f(float{});
-      break;
+      return f(float{});
     case element::f16:
-      f(__half{});
-      break;
+      return f(__half{});
     case element::bf16:
-      f(__nv_bfloat16{});
-      break;
+      return f(__nv_bfloat16{});
     case element::fp8:
-      f(__nv_fp8_e4m3{});
-      break;
+      return f(__nv_fp8_e4m3{});
   }
-  return cudaGetLastError();
+  return cudaErrorInvalidValue;
 }
 
 }  // namespace
 
-std::int64_t threads_on(int multiprocessors) {
-  return static_cast<std::int64_t>(blocks_on(multiprocessors)) * stream_threads;
+std::int64_t reading_threads(int multiprocessors) {
+  return static_cast<std::int64_t>(blocks_of(read_kernel<at_once>, multiprocessors)) * stream_threads;
 }
 
 cudaError_t launch_read(std::uint32_t* sums, const void* from, std::int64_t bytes, int multiprocessors,
                         cudaStream_t stream) {
-  read_kernel<at_once><<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
-      sums, static_cast<const uint4*>(from), bytes / 16);
-  return cudaGetLastError();
+  return launch(read_kernel<at_once>, multiprocessors, stream, sums, static_cast<const uint4*>(from),
+                bytes / 16);
 }
 
 cudaError_t launch_copy(void* to, const void* from, std::int64_t bytes, int multiprocessors,
                         cudaStream_t stream) {
-  copy_kernel<at_once><<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
-      static_cast<float4*>(to), static_cast<const float4*>(from), bytes / 16);
-  return cudaGetLastError();
+  return launch(copy_kernel<at_once>, multiprocessors, stream, static_cast<float4*>(to),
+                static_cast<const float4*>(from), bytes / 16);
 }
 
 cudaError_t launch_triad(float* to, const float* left, const float* right, std::int64_t bytes,
                          int multiprocessors, cudaStream_t stream) {
-  triad_kernel<at_once><<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
-      reinterpret_cast<float4*>(to), reinterpret_cast<const float4*>(left),
-      reinterpret_cast<const float4*>(right), bytes / 16);
-  return cudaGetLastError();
+  return launch(triad_kernel<at_once>, multiprocessors, stream, reinterpret_cast<float4*>(to),
+                reinterpret_cast<const float4*>(left), reinterpret_cast<const float4*>(right), bytes / 16);
 }
 
 cudaError_t launch_set(float* to, float value, std::int64_t bytes, int multiprocessors, cudaStream_t stream) {
-  set_kernel<at_once><<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
-      reinterpret_cast<float4*>(to), value, bytes / 16);
-  return cudaGetLastError();
+  return launch(set_kernel<at_once>, multiprocessors, stream, reinterpret_cast<float4*>(to), value,
+                bytes / 16);
 }
 
 cudaError_t launch_noise(void* to, element type, std::int64_t count, std::uint32_t seed, int multiprocessors,
                          cudaStream_t stream) {
   return with_type(type, [&](auto t) {
-    noise_kernel<<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(static_cast<decltype(t)*>(to),
-                                                                            count, seed);
+    return launch(noise_kernel<decltype(t)>, multiprocessors, stream, static_cast<decltype(t)*>(to), count,
+                  seed);
   });
 }
 
 cudaError_t launch_widen(float* to, const void* from, element type, std::int64_t count, int multiprocessors,
                          cudaStream_t stream) {
   return with_type(type, [&](auto t) {
-    widen_kernel<<<blocks_on(multiprocessors), stream_threads, 0, stream>>>(
-        to, static_cast<const decltype(t)*>(from), count);
+    return launch(widen_kernel<decltype(t)>, multiprocessors, stream, to,
+                  static_cast<const decltype(t)*>(from), count);
   });
 }
 
