@@ -142,6 +142,9 @@ void calibrate(const options& o) {
   const varve::ceilings measured = ceilings_from(all, about, name, how);
   const std::string document = with_samples(varve::to_json(measured), all);
   varve::cli::write_file(file, document);
+  if (o.json) {
+    varve::cli::write_standard_error(notes);
+  }
   varve::cli::write_standard_output(
       o.json ? document
              : name + "\n\n" + to_table(measured, all, varve::find_ceilings(about)) + notes + "kept in " +
