@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "ceilings/gpu.hpp"
 
-#include "ceilings/rates.hpp"
-
 #include <algorithm>
+#include <array>
 
 namespace varve::ceilings_of_gpu {
 
@@ -14,12 +13,16 @@ std::string text_of(cudaError_t error) {
   return std::string{cudaGetErrorString(error)} + " (" + cudaGetErrorName(error) + ')';
 }
 
-/// Throws no_gpu where there is none.
-void look_for_device() {
+/// Throws no_gpu where there is none of this number.
+void look_for_device(int ordinal) {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
-  if (error == cudaSuccess && devices > 0) {
+  if (error == cudaSuccess && ordinal < devices) {
     return;
+  }
+  if (error == cudaSuccess && devices > 0) {
+    throw no_gpu{"there is no GPU " + std::to_string(ordinal) + ": the driver shows " +
+                 std::to_string(devices) + ", which count from 0"};
   }
   int driver = 0;
   (void)cudaDriverGetVersion(&driver);  // 0 where there is none
@@ -38,9 +41,9 @@ void look_for_device() {
                std::to_string(CUDART_VERSION / 1000) + '.' + std::to_string(CUDART_VERSION % 1000 / 10)};
 }
 
-std::int32_t attribute(cudaDeviceAttr which) {
+std::int32_t attribute(cudaDeviceAttr which, int ordinal) {
   int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, 0), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&value, which, ordinal), "cudaDeviceGetAttribute");
   return value;
 }
 
@@ -64,16 +67,21 @@ device_memory allocate(std::int64_t bytes) {
   return device_memory{memory};
 }
 
-gpu::gpu() {
-  look_for_device();
+gpu::gpu(int ordinal) {
+  look_for_device(ordinal);
+  check(cudaSetDevice(ordinal), "cudaSetDevice");
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
   about_.name = properties.name;
-  about_.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
-  about_.compute_capability =
-      10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+  about_.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal);
+  about_.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, ordinal) +
+                              attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
   about_.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
-  about_.l2_bytes = attribute(cudaDevAttrL2CacheSize);
+  about_.l2_bytes = attribute(cudaDevAttrL2CacheSize, ordinal);
+  std::array<char, 32> place{};
+  check(cudaDeviceGetPCIBusId(place.data(), static_cast<int>(place.size()), ordinal),
+        "cudaDeviceGetPCIBusId");
+  clock_.emplace(place.data());
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   stream_.reset(stream);
@@ -97,11 +105,6 @@ double gpu::elapsed() const {
   check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "cudaEventElapsedTime");
   constexpr double shortest = 1e-9;  // a clock may stand still
   return std::max(static_cast<double>(milliseconds) / 1000, shortest);
-}
-
-int gpu::repetitions_for(double one) {
-  constexpr double wanted = 0.02;
-  return repetitions(one, wanted);
 }
 
 }  // namespace varve::ceilings_of_gpu

@@ -5,6 +5,9 @@
 #ifndef VARVE_CUDA_CEILINGS_GPU_HPP
 #define VARVE_CUDA_CEILINGS_GPU_HPP
 
+#include "ceilings/clock.hpp"
+#include "ceilings/rates.hpp"
+
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 
@@ -12,8 +15,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace varve::ceilings_of_gpu {
@@ -39,43 +44,68 @@ using device_memory = owner<void*, static_cast<cudaError_t (*)(void*)>(&cudaFree
 
 [[nodiscard]] device_memory allocate(std::int64_t bytes);
 
-/// The first visible device and a stream on it. Throws no_gpu.
+/// One of the visible devices, and a stream on it. Throws no_gpu.
 class gpu {
  public:
-  gpu();
+  explicit gpu(int ordinal);
 
   [[nodiscard]] const device_info& about() const { return about_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
   [[nodiscard]] std::int64_t free_bytes() const;
+  /// Why measurements tell no clock; empty where they do.
+  [[nodiscard]] const std::string& clock_error() const { return clock_->error(); }
 
   /// Seconds that `times` calls of `launch` take on the stream, by its events.
   template <class Launch>
   double seconds(int times, Launch&& launch) const {
+    enqueue(times, launch);
+    return elapsed();
+  }
+
+  /// Calls until clocks have settled; what one takes then.
+  template <class Launch>
+  double settle(Launch&& launch) const {
+    seconds(1, launch);  // which loads the kernel
+    double one = seconds(1, launch);
+    double spent = one;
+    for (int i = 0; i < 1000 && spent < warm_up_seconds; ++i) {  // events may stand still
+      const int calls = schedule_of(one, 1).calls;
+      const double all = seconds(calls, launch);
+      spent += all;
+      one = all / calls;
+    }
+    return one;
+  }
+
+  /// Rates of up to `samples` runs of calls that do `amount` each, by schedule_of(), and the clock meanwhile;
+  /// after settle().
+  template <class Launch>
+  measurement measure(std::string what, math_pipe pipe, double amount, int samples, Launch&& launch) const {
+    const schedule plan = schedule_of(settle(launch), samples);
+    measurement out{std::move(what), pipe, {}, 0};
+    std::vector<double> clocks;
+    for (int i = 0; i < plan.samples; ++i) {
+      enqueue(plan.calls, launch);
+      clocks.push_back(clock_->hertz());  // while they run
+      out.samples.push_back(amount * plan.calls / elapsed());
+    }
+    out.clock = median_of_known(clocks);
+    return out;
+  }
+
+ private:
+  template <class Launch>
+  void enqueue(int times, Launch&& launch) const {
     check(cudaEventRecord(begin_.get(), stream_.get()), "cudaEventRecord");
     for (int i = 0; i < times; ++i) {
       launch();
     }
     check(cudaEventRecord(end_.get(), stream_.get()), "cudaEventRecord");
-    return elapsed();
   }
-
-  /// Rates of `samples` runs of at least 20 ms, each `amount` a call; two calls before them do not count.
-  template <class Launch>
-  std::vector<double> rates(double amount, int samples, Launch&& launch) const {
-    seconds(1, launch);
-    const int times = repetitions_for(seconds(1, launch));
-    std::vector<double> out;
-    for (int i = 0; i < samples; ++i) {
-      out.push_back(amount * times / seconds(times, launch));
-    }
-    return out;
-  }
-
- private:
   [[nodiscard]] double elapsed() const;
-  [[nodiscard]] static int repetitions_for(double one);
 
   device_info about_;
+  std::optional<sm_clock> clock_;
   owner<cudaStream_t, &cudaStreamDestroy> stream_;
   owner<cudaEvent_t, &cudaEventDestroy> begin_;
   owner<cudaEvent_t, &cudaEventDestroy> end_;

@@ -20,6 +20,7 @@ struct measurement {
   std::string what;                     ///< "triad", "FP16 tensor"
   math_pipe pipe = math_pipe::unknown;  ///< of a product; unknown: bytes of memory
   std::vector<double> samples;          ///< FLOP or bytes a second
+  double clock = 0;                     ///< of the multiprocessors meanwhile, the median, in Hz; 0: unknown
 
   /// The middle one, or the mean of the middle two; 0 of none, as the others.
   [[nodiscard]] double median() const;
@@ -42,7 +43,24 @@ struct measurement {
 /// Runs that take at least `wanted` seconds together, where one takes `one`: 1 to 1000.
 [[nodiscard]] int repetitions(double one, double wanted);
 
-/// The medians as ceilings of the device; of several kinds of streams over memory the best.
+/// Before samples of a kind: so long that clocks have settled.
+inline constexpr double warm_up_seconds = 0.5;
+
+/// How a kind is sampled.
+struct schedule {
+  int calls = 1;  ///< of a sample
+  int samples = 1;
+};
+/// Samples of 0.1 s each, or less where many are asked for, yet 20 ms at least and one call; no more than
+/// take 2.5 s together, but three. `one` is what a call takes, in seconds.
+[[nodiscard]] schedule schedule_of(double one, int asked);
+
+/// Of readings, of which 0 are none; 0 of none.
+[[nodiscard]] double median_of_known(std::vector<double> readings);
+
+/// The medians as ceilings of the device; of several kinds of streams over memory the best, and `source` says
+/// after `how` what each reached. `clock` is the median over the kinds of tensor cores, `top_clock` that of
+/// FP32, where they are known.
 [[nodiscard]] ceilings ceilings_from(const std::vector<measurement>& all, const device_info& device,
                                      const std::string& name, const std::string& how);
 

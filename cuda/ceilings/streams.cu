@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "ceilings/streams.hpp"
 
+#include "ceilings/stream_kernels.hpp"
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -10,44 +12,7 @@ namespace varve::ceilings_of_gpu {
 
 namespace {
 
-constexpr int threads = 256;
-constexpr int at_once = 4;  // accesses of a thread that are under way together
-
-__device__ std::int64_t own_place() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::int64_t all_threads() { return std::int64_t{gridDim.x} * blockDim.x; }
-
-/// Calls `f` with each index below `count`, several at once.
-template <class Function>
-__device__ void for_each(std::int64_t count, Function f) {
-  const std::int64_t step = all_threads();
-  std::int64_t i = own_place();
-  for (; i + (at_once - 1) * step < count; i += at_once * step) {
-#pragma unroll
-    for (int k = 0; k < at_once; ++k) {
-      f(i + k * step);
-    }
-  }
-  for (; i < count; i += step) {
-    f(i);
-  }
-}
-
-__global__ void copy_kernel(float4* __restrict__ to, const float4* __restrict__ from, std::int64_t count) {
-  for_each(count, [=](std::int64_t i) { to[i] = from[i]; });
-}
-
-__global__ void triad_kernel(float4* __restrict__ to, const float4* __restrict__ left,
-                             const float4* __restrict__ right, std::int64_t count) {
-  for_each(count, [=](std::int64_t i) {
-    const float4 a = left[i];
-    const float4 b = right[i];
-    to[i] = make_float4(a.x + 3 * b.x, a.y + 3 * b.y, a.z + 3 * b.z, a.w + 3 * b.w);
-  });
-}
-
-__global__ void set_kernel(float4* to, float value, std::int64_t count) {
-  for_each(count, [=](std::int64_t i) { to[i] = make_float4(value, value, value, value); });
-}
+constexpr int at_once = 4;  // accesses to an array by a thread that are under way together
 
 template <class T>
 __global__ void noise_kernel(T* to, std::int64_t count, std::uint32_t seed) {
@@ -70,66 +35,81 @@ __global__ void widen_kernel(float* to, const T* from, std::int64_t count) {
   }
 }
 
-unsigned blocks_on(int multiprocessors) {
-  constexpr int resident = 8;  // blocks of 256 threads on a multiprocessor: all that it takes
-  return static_cast<unsigned>(multiprocessors * resident);
+/// As many as are resident together, so that none is left to run by itself at the end.
+template <class... Parameters>
+unsigned blocks_of(void (*kernel)(Parameters...), int multiprocessors) {
+  int each = 0;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, stream_threads, 0) != cudaSuccess ||
+      each < 1) {
+    each = 1;
+  }
+  return static_cast<unsigned>(multiprocessors * each);
+}
+
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), int multiprocessors, cudaStream_t stream,
+                   Arguments... arguments) {
+  kernel<<<blocks_of(kernel, multiprocessors), stream_threads, 0, stream>>>(arguments...);
+  return cudaGetLastError();
 }
 
 template <class Function>
 cudaError_t with_type(element type, Function&& f) {
   switch (type) {
     case element::f32:
-      f(float{});
-      break;
+      return f(float{});
     case element::f16:
-      f(__half{});
-      break;
+      return f(__half{});
     case element::bf16:
-      f(__nv_bfloat16{});
-      break;
+      return f(__nv_bfloat16{});
     case element::fp8:
-      f(__nv_fp8_e4m3{});
-      break;
+      return f(__nv_fp8_e4m3{});
   }
-  return cudaGetLastError();
+  return cudaErrorInvalidValue;
 }
 
 }  // namespace
 
+std::int64_t reading_threads(int multiprocessors) {
+  return static_cast<std::int64_t>(blocks_of(read_kernel<at_once>, multiprocessors)) * stream_threads;
+}
+
+cudaError_t launch_read(std::uint32_t* sums, const void* from, std::int64_t bytes, int multiprocessors,
+                        cudaStream_t stream) {
+  return launch(read_kernel<at_once>, multiprocessors, stream, sums, static_cast<const uint4*>(from),
+                bytes / 16);
+}
+
 cudaError_t launch_copy(void* to, const void* from, std::int64_t bytes, int multiprocessors,
                         cudaStream_t stream) {
-  copy_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(
-      static_cast<float4*>(to), static_cast<const float4*>(from), bytes / 16);
-  return cudaGetLastError();
+  return launch(copy_kernel<at_once>, multiprocessors, stream, static_cast<float4*>(to),
+                static_cast<const float4*>(from), bytes / 16);
 }
 
 cudaError_t launch_triad(float* to, const float* left, const float* right, std::int64_t bytes,
                          int multiprocessors, cudaStream_t stream) {
-  triad_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(
-      reinterpret_cast<float4*>(to), reinterpret_cast<const float4*>(left),
-      reinterpret_cast<const float4*>(right), bytes / 16);
-  return cudaGetLastError();
+  return launch(triad_kernel<at_once>, multiprocessors, stream, reinterpret_cast<float4*>(to),
+                reinterpret_cast<const float4*>(left), reinterpret_cast<const float4*>(right), bytes / 16);
 }
 
 cudaError_t launch_set(float* to, float value, std::int64_t bytes, int multiprocessors, cudaStream_t stream) {
-  set_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(reinterpret_cast<float4*>(to), value,
-                                                                 bytes / 16);
-  return cudaGetLastError();
+  return launch(set_kernel<at_once>, multiprocessors, stream, reinterpret_cast<float4*>(to), value,
+                bytes / 16);
 }
 
 cudaError_t launch_noise(void* to, element type, std::int64_t count, std::uint32_t seed, int multiprocessors,
                          cudaStream_t stream) {
   return with_type(type, [&](auto t) {
-    noise_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(static_cast<decltype(t)*>(to), count,
-                                                                     seed);
+    return launch(noise_kernel<decltype(t)>, multiprocessors, stream, static_cast<decltype(t)*>(to), count,
+                  seed);
   });
 }
 
 cudaError_t launch_widen(float* to, const void* from, element type, std::int64_t count, int multiprocessors,
                          cudaStream_t stream) {
   return with_type(type, [&](auto t) {
-    widen_kernel<<<blocks_on(multiprocessors), threads, 0, stream>>>(
-        to, static_cast<const decltype(t)*>(from), count);
+    return launch(widen_kernel<decltype(t)>, multiprocessors, stream, to,
+                  static_cast<const decltype(t)*>(from), count);
   });
 }
 

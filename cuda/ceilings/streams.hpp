@@ -15,7 +15,14 @@ namespace varve::ceilings_of_gpu {
 /// What matrices are made of.
 enum class element : std::uint8_t { f32, f16, bf16, fp8 };
 
-/// to[i] = from[i], over arrays of `bytes`, a multiple of 16, aligned as cudaMalloc does it.
+// Arrays are of `bytes`, a multiple of 16, and aligned as cudaMalloc does it.
+
+/// Threads of launch_read().
+std::int64_t reading_threads(int multiprocessors);
+/// Reads all; `sums` gets, of each thread, the sum of the 32-bit words that it read, modulo 2³².
+cudaError_t launch_read(std::uint32_t* sums, const void* from, std::int64_t bytes, int multiprocessors,
+                        cudaStream_t stream);
+/// to[i] = from[i].
 cudaError_t launch_copy(void* to, const void* from, std::int64_t bytes, int multiprocessors,
                         cudaStream_t stream);
 /// to[i] = left[i] + 3 · right[i], in float.

@@ -112,12 +112,19 @@ void add_options(CLI::App& app, calibrate_arguments& out) {
     const auto value = number_of<std::size_t>(text);
     return value && *value > 0 ? value : std::nullopt;
   };
+  app.add_option_function<std::string>(  // gpu_arguments() takes it
+         "--gpu", [](const std::string& /*ordinal*/) {},
+         "a GPU in place of the processor, by varve-calibrate-gpu: the one that\nCUDA counts as N, default "
+         "0; "
+         "--gpu --help has its options")
+      ->type_name("[N]");
   app.add_option("--output", out.output,
                  "write to FILE; default devices/MACHINE.json in\n$XDG_CONFIG_HOME/varve or ~/.config/varve")
       ->type_name("FILE");
   app.add_option("--name", out.name,
                  "what the device is called; default the processor's and\nthe machine's name")
       ->type_name("TEXT");
+  app.add_flag("--json", out.json, "print what FILE holds, in place of the table");
   add_option(app, "--samples", out.samples, "N", "runs of each kind, of which the median counts; default 9",
              "no number from 1 to 100000", from_1);
   add_option(app, "--memory", out.memory, "MIB",
@@ -144,7 +151,7 @@ void add_options(CLI::App& app, calibrate_arguments& out) {
   app.footer(
       "Run it on an idle machine: it takes a few seconds, all processors and up to a quarter of the memory.\n"
       "Exit codes: 0 all is well, 1 it could not be measured, 2 the command line is wrong, 3 the file could\n"
-      "not be written");
+      "not be written, 5 there is no GPU");
 }
 
 }  // namespace
@@ -204,7 +211,7 @@ arguments parse(int argc, const char* const* argv) {
   add_options(devices, to_show);
 
   CLI::App& calibrate =
-      *app.add_subcommand("calibrate", "measure what this machine's processor can do at most");
+      *app.add_subcommand("calibrate", "measure what this machine's processor, or a GPU, can do at most");
   calibrate.get_formatter()->column_width(28);
   calibrate_arguments to_measure;
   add_options(calibrate, to_measure);
@@ -223,6 +230,11 @@ arguments parse(int argc, const char* const* argv) {
   arguments out;
   const char* const* end = argv + argc;
   const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "calibrate") {
+    if (out.calibrate_gpu = gpu_arguments({argv + 2, end}); out.calibrate_gpu) {
+      return out;
+    }
+  }
   if (command == "run" || command == "calibrate-layers") {  // what follows "--" is not ours to read
     end = std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
     (command == "run" ? to_run : to_count).command.assign(std::min(end + 1, argv + argc), argv + argc);

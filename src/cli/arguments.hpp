@@ -3,6 +3,8 @@
 #ifndef VARVE_CLI_ARGUMENTS_HPP
 #define VARVE_CLI_ARGUMENTS_HPP
 
+#include "cli/calibrate_gpu.hpp"
+
 #include <varve/budget.hpp>
 #include <varve/compare.hpp>
 #include <varve/io.hpp>
@@ -99,6 +101,7 @@ struct calibrate_arguments {
   std::optional<std::uint64_t> memory;  ///< MiB, for the triad
   int order = 2048;                     ///< of the matrices
   int threads = 0;                      ///< 0: all and one, of which the better counts
+  bool json = false;                    ///< what the file holds, in place of the table
 };
 
 struct check_arguments {
@@ -126,6 +129,7 @@ struct arguments {
   std::optional<baseline_arguments> baseline;
   std::optional<devices_arguments> devices;
   std::optional<calibrate_arguments> calibrate;
+  std::optional<calibrate_gpu_arguments> calibrate_gpu;
   std::optional<check_arguments> check;
   std::optional<budget_arguments> budget;
   int code = success;

@@ -187,13 +187,14 @@ int run(const calibrate_arguments& asked) {
     return unreadable;
   }
   const ceilings c = ceilings_from(all, asked, bytes, library);
-  write_file(file, document(c, all));
+  const std::string kept = document(c, all);
+  write_file(file, kept);
   std::string text = table_of(c, all) + "kept in " + table::printable(file) +
                      "; use: varve report TRACE --device " + table::printable(file) + '\n';
   if (has_gpu()) {
-    text += "GPUs are measured by varve-calibrate-gpu; varve devices lists what is published of them\n";
+    text += "GPUs are measured by varve calibrate --gpu; varve devices lists what is published of them\n";
   }
-  write_standard_output(text);
+  write_standard_output(asked.json ? kept : text);
   return success;
 }
 

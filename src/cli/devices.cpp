@@ -75,7 +75,7 @@ void line(std::string& out, const char* name, const std::string& value) {
 
 std::string details(const ceilings& c) {
   std::string out = table::printable(c.name) + '\n';
-  const double top = c.top_clock > c.clock && c.clock > 0 ? c.top_clock : 0;
+  const double top = c.top_clock > c.clock && c.clock > 0 && !c.measured ? c.top_clock : 0;
   const ceilings fast = at_clock(c, top);
   if (c.compute_capability > 0) {
     line(out, "compute capability", capability(c.compute_capability));
@@ -98,7 +98,10 @@ std::string details(const ceilings& c) {
     line(out, "to the host, one direction", number(c.host_bandwidth / giga) + " GB/s");
   }
   if (c.clock > 0) {
-    line(out, "clock", number(c.clock / mega) + " MHz" + (top > 0 ? ", at most " + number(top / mega) : ""));
+    const std::string other = top > 0                         ? ", at most " + number(top / mega)
+                              : c.measured && c.top_clock > 0 ? ", of FP32 " + number(c.top_clock / mega)
+                                                              : "";
+    line(out, "clock", number(c.clock / mega) + " MHz" + other);
   }
   out += '\n' + ("  " + table::left("dense rates", 34)) + table::right("10^12/s", 9) +
          table::right("FLOP/B", 9) + (top > 0 ? "  at " + number(top / mega) + " MHz" : "") + '\n';

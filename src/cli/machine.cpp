@@ -92,7 +92,7 @@ std::uint64_t memory_bytes() {
 }
 
 bool has_gpu() {
-  constexpr std::array<const char*, 4> files{"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd"};
+  constexpr std::array<const char*, 3> files{"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg"};
   return std::any_of(files.begin(), files.end(), [](const char* file) { return ::access(file, F_OK) == 0; });
 }
 

@@ -23,7 +23,7 @@ std::uint64_t last_cache_bytes();
 
 std::uint64_t memory_bytes();
 
-/// Whether there is a device file of a GPU.
+/// Whether there is a device file of an NVIDIA GPU.
 bool has_gpu();
 
 /// Where varve calibrate keeps what it measured: $XDG_CONFIG_HOME/varve/devices, else

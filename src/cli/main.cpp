@@ -40,6 +40,9 @@ int main(int argc, char** argv) {
     if (asked.calibrate) {
       return run(*asked.calibrate);
     }
+    if (asked.calibrate_gpu) {
+      return run(*asked.calibrate_gpu);
+    }
     if (asked.check) {
       return run(*asked.check);
     }

@@ -44,18 +44,25 @@ TEST(calibrate_gpu, names_what_is_missing_and_ends_with_5) {
 }
 
 TEST(calibrate_gpu, names_what_is_wrong_and_ends_with_2) {
-  for (const char* options :
-       {"--frob", "--samples", "--samples 0", "--samples 1x", "--order 100", "--order 65536"}) {
+  for (const char* options : {"--frob", "--samples", "--samples 0", "--samples=0", "--samples 1x",
+                              "--order 100", "--order 65536", "--gpu x", "--gpu -1", "--gpu=", "--json=1"}) {
     const outcome o = run(options);
     EXPECT_EQ(o.code, 2) << options;
-    EXPECT_THAT(o.output, HasSubstr(std::string{options}.substr(0, std::string{options}.find(' '))));
+    EXPECT_THAT(o.output,
+                HasSubstr(std::string{options}.substr(0, std::string{options}.find_first_of(" ="))));
+  }
+}
+
+TEST(calibrate_gpu, takes_values_behind_an_equals_sign_and_every_gpu) {
+  for (const char* options : {"--samples=3 --name=a=b --gpu=0", "--gpu 7 --json"}) {
+    EXPECT_EQ(run(options).code, 5) << options;
   }
 }
 
 TEST(calibrate_gpu, explains_its_options) {
   const outcome o = run("--help");
   EXPECT_EQ(o.code, 0);
-  for (const char* text : {"--output FILE", "--order N", "5 no GPU"}) {
+  for (const char* text : {"--output FILE", "--order N", "--gpu N", "--json", "5 no GPU"}) {
     EXPECT_THAT(o.output, HasSubstr(text));
   }
 }

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -22,10 +23,14 @@ using varve::math_pipe;
 
 constexpr std::int64_t mebi = std::int64_t{1} << 20U;
 
-const measurement copy{"copy", math_pipe::unknown, {3.0e12, 2.9e12, 3.1e12}};
-const measurement triad{"triad", math_pipe::unknown, {3.2e12, 3.1e12, 3.0e12, 3.3e12}};
-const measurement fp16{"FP16 tensor", math_pipe::fp16_tensor, {700e12, 690e12, 720e12}};
-const measurement fp32{"FP32", math_pipe::fp32, {50e12}};
+const measurement copy{"copy", math_pipe::unknown, {3.0e12, 2.9e12, 3.1e12}, 1.98e9};
+const measurement triad{"triad", math_pipe::unknown, {3.2e12, 3.1e12, 3.0e12, 3.3e12}, 0};
+const measurement reads{"read", math_pipe::unknown, {3.25e12, 3.24e12, 3.26e12}, 1.98e9};
+const measurement fp16{"FP16 tensor", math_pipe::fp16_tensor, {700e12, 690e12, 720e12}, 1.4e9};
+const measurement bf16{"BF16 tensor", math_pipe::bf16_tensor, {710e12}, 1.45e9};
+const measurement tf32{"TF32 tensor", math_pipe::tf32_tensor, {400e12}, 0};
+const measurement fp8{"FP8 tensor", math_pipe::fp8_tensor, {1300e12}, 1.3e9};
+const measurement fp32{"FP32", math_pipe::fp32, {50e12}, 1.95e9};
 
 varve::device_info h100() {
   varve::device_info device;
@@ -68,10 +73,33 @@ TEST(gpu_rates, come_from_runs_long_enough_for_the_clock) {
   EXPECT_EQ(repetitions(0, 0.02), 1000);
 }
 
+TEST(gpu_rates, come_from_as_many_samples_as_time_allows) {
+  const auto plan = [](double one, int asked) {
+    const schedule s = schedule_of(one, asked);
+    return std::pair{s.calls, s.samples};
+  };
+  EXPECT_EQ(plan(0.001, 9), (std::pair{100, 9}));     // 0.1 s each
+  EXPECT_EQ(plan(0.001, 50), (std::pair{50, 50}));    // 2.5 s ÷ 50
+  EXPECT_EQ(plan(0.001, 500), (std::pair{20, 125}));  // 20 ms at least, of which 125 fit
+  EXPECT_EQ(plan(0.3, 9), (std::pair{1, 8}));         // 2.4 s
+  EXPECT_EQ(plan(2, 9), (std::pair{1, 3}));           // at least
+  EXPECT_EQ(plan(2, 2), (std::pair{1, 2}));           // no more than asked for
+  EXPECT_EQ(plan(0, 9), (std::pair{1000, 9}));        // a clock that stands still
+  EXPECT_EQ(plan(1e-9, 100000), (std::pair{1000, 100000}));
+}
+
+TEST(gpu_rates, have_the_clock_of_readings_that_there_are) {
+  EXPECT_EQ(median_of_known({1.4e9, 0, 1.5e9, 1.2e9}), 1.4e9);
+  EXPECT_EQ(median_of_known({0, 0}), 0);
+  EXPECT_EQ(median_of_known({}), 0);
+}
+
 TEST(gpu_rates, become_ceilings_by_their_medians) {
   const varve::ceilings c = ceilings_from({copy, triad, fp16, fp32}, h100(), "box", "so");
   EXPECT_EQ(c.name, "box");
-  EXPECT_EQ(c.source, "so");
+  EXPECT_EQ(c.source,
+            "so; bandwidth, the highest of copy 3000.0 GB/s (6.7 % of 3), triad 3150.0 GB/s (9.5 % of 4), "
+            "medians with the spread of runs");
   EXPECT_TRUE(c.measured);
   EXPECT_EQ(c.bandwidth, 3.15e12);  // the better of both
   EXPECT_EQ(c.peak(math_pipe::fp16_tensor), 700e12);
@@ -82,14 +110,33 @@ TEST(gpu_rates, become_ceilings_by_their_medians) {
   EXPECT_EQ(c.l2_bytes, 52428800.0);
 }
 
+// Decode reads weights: it could pass what a copy or a triad reach.
+TEST(gpu_rates, of_reads_alone_are_the_bandwidth_where_they_are_the_highest) {
+  const varve::ceilings c = ceilings_from({copy, triad, reads}, h100(), "box", "so");
+  EXPECT_EQ(c.bandwidth, 3.25e12);
+  EXPECT_THAT(c.source, HasSubstr("triad 3150.0 GB/s (9.5 % of 4), read 3250.0 GB/s (0.6 % of 3)"));
+}
+
+TEST(gpu_rates, hold_at_the_clock_of_their_products) {
+  const varve::ceilings c = ceilings_from({copy, fp16, bf16, tf32, fp32, fp8}, h100(), "box", "so");
+  EXPECT_EQ(c.clock, 1.4e9);  // of 1.3, 1.4, 1.45
+  EXPECT_EQ(c.top_clock, 1.95e9);
+  // Work at 1.68 GHz, a fifth more, is held against a fifth more.
+  EXPECT_DOUBLE_EQ(varve::at_clock(c, 1.68e9).peak(math_pipe::fp16_tensor), 840e12);
+  EXPECT_EQ(varve::at_clock(c, 1.68e9).bandwidth, c.bandwidth);
+  const varve::ceilings unknown = ceilings_from({triad, tf32}, h100(), "box", "so");
+  EXPECT_EQ(unknown.clock + unknown.top_clock, 0);
+}
+
 // Published of an H100 SXM5: 3350 GB/s and, in FP16, 989.4 TFLOP/s: 3150 are 94 % of the one, 700 71 % of the
 // other. The ridge is 700 / 3.15 = 222.
 TEST(gpu_rates, stand_beside_what_is_published) {
   const std::vector<measurement> all{triad, fp16};
   const varve::ceilings c = ceilings_from(all, h100(), "box", "so");
   const std::string table = to_table(c, all, varve::find_ceilings(h100()));
-  EXPECT_THAT(table, ContainsRegex("triad +3150.0 +3000.0 +3300.0 +9.5 % +3350.0 +94 %  GB/s\n"));
-  EXPECT_THAT(table, ContainsRegex("FP16 tensor +700.0 +690.0 +720.0 +4.3 % +989.4 +71 %  TFLOP/s\n"));
+  EXPECT_THAT(table, ContainsRegex("triad +4 +- +3150.0 +3000.0 +3300.0 +9.5 % +3350.0 +94 %  GB/s\n"));
+  EXPECT_THAT(table,
+              ContainsRegex("FP16 tensor +3 +1400 +700.0 +690.0 +720.0 +4.3 % +989.4 +71 %  TFLOP/s\n"));
   EXPECT_THAT(table, HasSubstr("published of H100 SXM5 80GB: "));
   EXPECT_THAT(table, HasSubstr("ridge in FP16: 222 FLOP/B\n"));
   const std::string unknown = to_table(c, all, std::nullopt);
@@ -108,8 +155,10 @@ TEST(gpu_rates, are_kept_in_a_file_that_reports_take) {
   EXPECT_EQ(read.name, c.name);
   EXPECT_EQ(read.bandwidth, c.bandwidth);
   EXPECT_EQ(read.flops, c.flops);
+  EXPECT_EQ(read.clock, 1.4e9);
   EXPECT_TRUE(read.measured);
   EXPECT_THAT(text, HasSubstr(R"({"what": "triad", "median": 3150000000000, "samples": [3200000000000, )"));
+  EXPECT_THAT(text, HasSubstr(R"("median": 700000000000000, "clock": 1400000000, "samples": [7)"));
 }
 
 }  // namespace

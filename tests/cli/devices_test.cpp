@@ -85,6 +85,12 @@ TEST_F(devices, shows_a_file) {
   const outcome o = run({"devices", file});
   EXPECT_EQ(o.code, 0);
   EXPECT_THAT(o.out, AllOf(StartsWith("mine\n"), testing::ContainsRegex("FP32 +2\\.00 +20\\.0\n")));
+  // Each clock is what was measured at it: no rate holds at another.
+  const std::string measured = files.write("gpu.json", R"({"name": "gpu", "flops": {"fp16_tensor": 7e14},
+      "clock": 1.4e9, "top_clock": 1.95e9, "measured": true, "source": "so"})");
+  EXPECT_THAT(run({"devices", measured}).out,
+              AllOf(testing::ContainsRegex("clock +1400 MHz, of FP32 1950\n"), HasSubstr("measured: so"),
+                    Not(HasSubstr("published")), Not(HasSubstr("at 1950 MHz"))));
   const outcome wrong = run({"devices", files.write("wrong.json", R"({"name": "x", "bandwidth": -1})")});
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.err, HasSubstr("wrong.json: bandwidth: is negative"));

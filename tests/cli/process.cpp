@@ -64,10 +64,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }  // namespace
 
 outcome run(const std::vector<std::string>& arguments, const surroundings& around) {
-  std::vector<std::string> words{VARVE_TOOL_PATH};
+  std::vector<std::string> words{around.tool.empty() ? VARVE_TOOL_PATH : around.tool};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> variables{"PATH=/usr/bin:/bin"};
-  variables.insert(variables.end(), around.variables.begin(), around.variables.end());
+  std::vector<std::string> variables = around.variables;  // of two of one name the first counts
+  variables.emplace_back("PATH=/usr/bin:/bin");
   const auto argv = pointers(words);
   const auto envp = pointers(variables);
 

@@ -18,11 +18,12 @@ struct outcome {
 };
 
 struct surroundings {
-  std::vector<std::string> variables;  ///< "NAME=value", beside PATH alone
+  std::vector<std::string> variables;  ///< "NAME=value", beside PATH alone, which they may set
   bool terminal = false;               ///< standard output and error are a terminal of 100 columns
   bool reader_gone = false;            ///< nobody reads standard output
   bool ignore_sigpipe = false;
   std::string output_file;  ///< standard output goes there
+  std::string tool;         ///< a copy of varve; empty: itself
 };
 
 /// Runs varve with these arguments.

@@ -33,6 +33,7 @@
 // What nvcc declares by itself, of the fiber that runs.
 inline uint3 threadIdx;  // NOLINT(readability-identifier-naming)
 inline uint3 blockIdx;   // NOLINT(readability-identifier-naming)
+inline uint3 gridDim;    // NOLINT(readability-identifier-naming)
 
 namespace emulated {
 
@@ -186,6 +187,7 @@ void launch(unsigned x, unsigned y, int threads, order which, void (*kernel)(Par
             Arguments... arguments) {
   static std::map<std::pair<int, order>, block> kept;  // their fibers serve all launches
   const auto place = kept.try_emplace({threads, which}, threads, which).first;
+  gridDim = {x, y, 1};
   const std::function<void()> body = [&] { kernel(static_cast<Parameters>(arguments)...); };
   for (unsigned j = 0; j < y; ++j) {
     for (unsigned i = 0; i < x; ++i) {
