@@ -9,9 +9,8 @@
 
 namespace varve::counters {
 
-/// Around calls of CUPTI's range profiler, which allocates and submits: what they do is nothing to captures
-/// of other contexts, and to ones that nobody has told of as far as the driver goes by the mode of the
-/// thread.
+/// Around calls of CUPTI's range profiler: it allocates and submits, which breaks captures (in other
+/// contexts, or ones that nobody told of) but for threads in the relaxed mode.
 class calls_of_ours {
  public:
   /// `c` is current meanwhile; null: whichever is. `d` may be null.

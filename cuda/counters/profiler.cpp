@@ -34,6 +34,13 @@ bool is_for_good(result code) noexcept {
   }
 }
 
+bool counts_dram(const std::vector<turn>& turns) {
+  return std::any_of(turns.begin(), turns.end(), [](const turn& t) {
+    return std::any_of(t.counts.begin(), t.counts.end(),
+                       [](const quantity& q) { return q.what == count_kind::dram_read; });
+  });
+}
+
 }  // namespace
 
 bool profiler::check(result code, const char* function) {
@@ -60,7 +67,7 @@ bool profiler::enable(cupti::context_handle context, std::uint32_t device, bool 
   context_ = context;
   ask_availability();
   result known = plan_turns(operations);
-  if (turns_.empty() && !availability_.empty()) {
+  if (!counts_dram(turns_) && !availability_.empty()) {  // then rather what the chip should have
     availability_.clear();
     known = plan_turns(operations);
   }
