@@ -44,6 +44,16 @@ struct chip_name_params {
   static constexpr std::size_t bytes() { return sizeof(chip_name_params); }
 };
 
+/// From CUDA 13.1 on it has one more member, for counters of links between devices.
+struct availability_params {
+  std::size_t size;
+  void* reserved;
+  cupti::context_handle context;
+  std::size_t image_size;  ///< in and out
+  std::uint8_t* image;     ///< null: only the size is asked for
+  static constexpr std::size_t bytes() { return sizeof(availability_params); }
+};
+
 struct host_initialize_params {
   std::size_t size;
   void* reserved;
@@ -224,8 +234,9 @@ struct range_info_params {
 
 /// Each under its own name without "cuptiProfilerHost" or "cuptiRangeProfiler".
 struct functions {
-  result (*initialize)(initialize_params*);  // cuptiProfilerInitialize
-  result (*chip_name)(chip_name_params*);    // cuptiDeviceGetChipName
+  result (*initialize)(initialize_params*);      // cuptiProfilerInitialize
+  result (*chip_name)(chip_name_params*);        // cuptiDeviceGetChipName
+  result (*availability)(availability_params*);  // cuptiProfilerGetCounterAvailability; may be null
   result (*host_initialize)(host_initialize_params*);
   result (*host_deinitialize)(host_deinitialize_params*);
   result (*base_metrics)(base_metrics_params*);

@@ -24,6 +24,9 @@ load_result load(const std::string& path) {
     missing = to == nullptr && missing == nullptr ? name : missing;
   };
   functions& call = out.call;
+  call.availability = handle != nullptr ? reinterpret_cast<decltype(call.availability)>(
+                                              ::dlsym(handle, "cuptiProfilerGetCounterAvailability"))
+                                        : nullptr;
   find("cuptiProfilerInitialize", call.initialize);
   find("cuptiDeviceGetChipName", call.chip_name);
   find("cuptiProfilerHostInitialize", call.host_initialize);

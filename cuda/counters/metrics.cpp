@@ -161,7 +161,8 @@ std::vector<std::string> metrics_with(const turn& t, const quantity& q) {
 
 }  // namespace
 
-host::host(const functions& call, const std::string& chip) : call_{call}, chip_{chip} {
+host::host(const functions& call, const std::string& chip, const std::uint8_t* availability)
+    : call_{call}, chip_{chip}, availability_{availability} {
   object_ = open(error_);
 }
 
@@ -177,6 +178,7 @@ host_object host::open(result& error) const noexcept {
   auto p = make_params<host_initialize_params>();
   p.profiler_type = range_profiler;
   p.chip = chip_.c_str();
+  p.availability = availability_;
   error = call_.host_initialize(&p);
   return error == result::success ? p.host : nullptr;
 }
@@ -223,7 +225,7 @@ std::vector<std::uint8_t> host::config(const std::vector<std::string>& metrics, 
 // Metrics that were added stay added: an object of its own for each question.
 std::size_t host::passes(const std::vector<std::string>& metrics) const {
   std::size_t out = 0;
-  static_cast<void>(host{call_, chip_}.config(metrics, out));
+  static_cast<void>(host{call_, chip_, availability_}.config(metrics, out));
   return out;
 }
 

@@ -30,7 +30,9 @@ struct quantity {
 /// CUPTI's object for a chip. Not thread safe.
 class host {
  public:
-  host(const functions& call, const std::string& chip);
+  /// `availability`: what cuptiProfilerGetCounterAvailability gave, as long as the object lives; null: all
+  /// counters of the chip are held to be there.
+  host(const functions& call, const std::string& chip, const std::uint8_t* availability = nullptr);
   host(const host&) = delete;
   host& operator=(const host&) = delete;
   ~host();
@@ -52,6 +54,7 @@ class host {
 
   const functions& call_;
   std::string chip_;
+  const std::uint8_t* availability_;
   host_object object_ = nullptr;
   result error_ = result::success;
 };

@@ -34,12 +34,20 @@ bool is_for_good(result code) noexcept {
   }
 }
 
+bool counts_dram(const std::vector<turn>& turns) {
+  return std::any_of(turns.begin(), turns.end(), [](const turn& t) {
+    return std::any_of(t.counts.begin(), t.counts.end(),
+                       [](const quantity& q) { return q.what == count_kind::dram_read; });
+  });
+}
+
 }  // namespace
 
 bool profiler::check(result code, const char* function) {
   if (code == result::success) {
     return true;
   }
+  code_ = code;
   error_ = cupti::explain(code, function);
   final_ = final_ || is_for_good(code);
   return false;
@@ -56,25 +64,62 @@ bool profiler::enable(cupti::context_handle context, std::uint32_t device, bool 
     return false;
   }
   chip_ = name.name != nullptr ? name.name : "";
-  const host known{call_, chip_};
-  if (known.error() != result::success) {
+  context_ = context;
+  ask_availability();
+  result known = plan_turns(operations);
+  if (!counts_dram(turns_) && !availability_.empty()) {  // then rather what the chip should have
+    availability_.clear();
+    known = plan_turns(operations);
+  }
+  if (known != result::success) {
     error_ = "this libcupti does not know the metrics of the chip " + chip_ +
              " (cuptiProfilerHostInitialize: CUPTI error " +
-             std::to_string(static_cast<std::uint32_t>(known.error())) + "): name one of a newer CUDA";
+             std::to_string(static_cast<std::uint32_t>(known)) + "): name one of a newer CUDA";
     final_ = true;
     return false;
   }
-  turns_ = plan(known, quantities_of(known, operations));
   if (turns_.empty()) {
     error_ =
         "no metric of the chip " + chip_ + " tells DRAM bytes in one pass: please report it, with the chip";
     final_ = true;
     return false;
   }
+  return acquire();
+}
+
+// Which of the chip's counters this machine lets us use. CUPTI does without, for chips that it knows. It is
+// asked before the profiler is at work, since then it may not answer.
+void profiler::ask_availability() {
+  constexpr std::size_t most = std::size_t{64} << 20U;
+  availability_.clear();
+  auto p = make_params<availability_params>();
+  p.context = context_;
+  if (call_.availability == nullptr || call_.availability(&p) != result::success || p.image_size > most) {
+    return;
+  }
+  availability_.resize(p.image_size);
+  p.image = availability_.data();
+  if (!availability_.empty() && call_.availability(&p) != result::success) {
+    availability_.clear();
+  }
+}
+
+const std::uint8_t* profiler::availability() const noexcept {
+  return availability_.empty() ? nullptr : availability_.data();
+}
+
+result profiler::plan_turns(bool operations) {
+  const host known{call_, chip_, availability()};
+  turns_ =
+      known.error() == result::success ? plan(known, quantities_of(known, operations)) : std::vector<turn>{};
+  return known.error();
+}
+
+bool profiler::acquire() {
   prepared_.clear();
   prepared_.resize(turns_.size());
   auto p = make_params<enable_params>();
-  p.context = context;
+  p.context = context_;
   if (!check(call_.enable(&p), "cuptiRangeProfilerEnable")) {
     return false;
   }
@@ -84,6 +129,10 @@ bool profiler::enable(cupti::context_handle context, std::uint32_t device, bool 
 
 void profiler::disable() noexcept {
   cancel();
+  release();
+}
+
+void profiler::release() noexcept {
   if (object_ != nullptr) {
     auto p = make_params<profiler_params>();
     p.profiler = object_;
@@ -94,10 +143,11 @@ void profiler::disable() noexcept {
 }
 
 bool profiler::prepare(prepared& p, const turn& t) {
-  auto made = std::make_unique<host>(call_, chip_);
+  auto made = std::make_unique<host>(call_, chip_, availability());
   std::size_t passes = 0;
   p.config = made->config(t.metrics, passes);
   if (passes != 1) {
+    code_ = result::success;
     error_ = "the chip " + chip_ + " does not count in one pass what it said it would: please report it";
     final_ = true;
     return false;
@@ -120,9 +170,36 @@ bool profiler::prepare(prepared& p, const turn& t) {
   return true;
 }
 
+// Where it is refused, CUPTI may not take another configuration for an object that had one: a new object
+// does. Or it has no room for so many ranges: it says that there is no memory, or calls the operation invalid
+// (from two to three thousand ranges on).
 bool profiler::start(std::size_t turn) {
   cancel();  // what its thread left behind
   turn_ = turn;
+  constexpr std::size_t fewest = 16;
+  const std::size_t asked = most_ranges_;
+  bool renewed = false;
+  while (!try_to_start(turn)) {
+    const bool no_room = code_ == result::out_of_memory || (renewed && code_ == result::invalid_operation);
+    if (final_ || (renewed && (!no_room || most_ranges_ / 2 < fewest))) {
+      release();
+      most_ranges_ = asked;
+      return false;
+    }
+    most_ranges_ = no_room && most_ranges_ / 2 >= fewest ? most_ranges_ / 2 : most_ranges_;
+    renewed = true;
+    release();
+    if (!acquire()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool profiler::try_to_start(std::size_t turn) {
+  if (object_ == nullptr && !acquire()) {
+    return false;
+  }
   prepared& p = prepared_[turn];
   if (p.metrics == nullptr && !prepare(p, turns_[turn])) {
     return false;
@@ -159,16 +236,24 @@ bool profiler::push(const char* name) noexcept {
   auto p = make_params<push_params>();
   p.profiler = object_;
   p.name = name;
-  return call_.push(&p) == result::success;
+  if (call_.push(&p) != result::success) {
+    return false;
+  }
+  open_on_ = std::this_thread::get_id();
+  return true;
 }
 
 bool profiler::pop() noexcept {
   auto p = make_params<profiler_params>();
   p.profiler = object_;
+  open_on_ = {};
   return call_.pop(&p) == result::success;
 }
 
 void profiler::cancel() noexcept {
+  if (open_on_ == std::this_thread::get_id()) {
+    static_cast<void>(pop());
+  }
   if (started_) {
     started_ = false;
     auto p = make_params<stop_params>();

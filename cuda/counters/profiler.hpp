@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace varve::counters {
@@ -31,7 +32,10 @@ class profiler {
   [[nodiscard]] const std::string& chip() const noexcept { return chip_; }
   [[nodiscard]] const std::vector<turn>& turns() const noexcept { return turns_; }
 
-  /// What is pushed from now on is counted, by this turn's metrics; no more than `most_ranges`.
+  /// Ranges of a pass: less than was asked for where CUPTI had no room for so many.
+  [[nodiscard]] std::size_t most_ranges() const noexcept { return most_ranges_; }
+
+  /// What is pushed from now on is counted, by this turn's metrics; no more than most_ranges().
   [[nodiscard]] bool start(std::size_t turn);
   /// `name` is the range's own: those of one name are counted together.
   [[nodiscard]] bool push(const char* name) noexcept;
@@ -62,17 +66,27 @@ class profiler {
   };
 
   [[nodiscard]] bool check(result code, const char* function);
+  void ask_availability();
+  [[nodiscard]] result plan_turns(bool operations);
+  [[nodiscard]] const std::uint8_t* availability() const noexcept;
+  [[nodiscard]] bool acquire();
+  void release() noexcept;
   [[nodiscard]] bool prepare(prepared& p, const turn& t);
+  [[nodiscard]] bool try_to_start(std::size_t turn);
   [[nodiscard]] bool read(const prepared& p, const turn& t, std::vector<counted>& to);
 
   const functions& call_;
   std::size_t most_ranges_;
+  cupti::context_handle context_ = nullptr;
   profiler_object object_ = nullptr;
+  std::vector<std::uint8_t> availability_;
   std::string chip_;
   std::vector<turn> turns_;
   std::vector<prepared> prepared_;
   std::size_t turn_ = 0;
   bool started_ = false;
+  std::thread::id open_on_{};      ///< where a range is open: by this thread
+  result code_ = result::success;  ///< with error_
   std::string error_;
   bool final_ = false;
 };

@@ -2,42 +2,17 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "counters/ranges.hpp"
 
+#include "counters/calls.hpp"
 #include "counters/library.hpp"
+#include "cupti/collector.hpp"
+#include "cupti/library.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <new>
-#include <string_view>
 #include <utility>
 
 namespace varve {
 namespace counters {
-
-namespace {
-
-/// Kept at most until they are handed over: some 48 MB.
-constexpr std::size_t most_kept = 1'000'000;
-
-/// What a range is called where it is counted: its own name, since those of one name are counted together.
-struct token_text {
-  char text[24] = {};
-  explicit token_text(std::uint64_t token) noexcept { std::to_chars(text, text + sizeof text - 1, token); }
-};
-
-std::uint64_t token_of(std::string_view text) noexcept {
-  std::uint64_t token = 0;
-  const auto [last, code] = std::from_chars(text.data(), text.data() + text.size(), token);
-  return code == std::errc{} && last == text.data() + text.size() ? token : 0;
-}
-
-std::int64_t whole(double value) noexcept {
-  constexpr double most = 9.2e18;
-  return value >= 0 && value <= most ? std::llround(value) : -1;
-}
-
-}  // namespace
 
 void range_counter::start(const counter_options& options, const gpu_options& gpu) noexcept {
   if (left_) {
@@ -47,7 +22,8 @@ void range_counter::start(const counter_options& options, const gpu_options& gpu
     const std::lock_guard lock{mutex_};
     options_ = options;
     options_.ranges = std::clamp<std::size_t>(options.ranges, 1, 65'536);
-    load_result found = load(gpu.cupti_library);
+    const std::string library = cupti::named_library(gpu.cupti_library);
+    load_result found = load(library);
     call_ = found.call;
     version_ = found.version;
     error_ = std::move(found.error);
@@ -60,30 +36,37 @@ void range_counter::start(const counter_options& options, const gpu_options& gpu
     counting_ = false;
     failure_.clear();
     passes_ = counted_ = no_driver_ = no_context_ = other_context_ = failed_passes_ = 0;
-    beyond_ = dropped_ = not_kept_ = cut_ = 0;
+    beyond_ = dropped_ = not_kept_ = cut_ = captured_ = 0;
     busy_ = 0;
     used_ = true;
-    running_ = error_.empty();
+    if (error_.empty()) {
+      cupti::the_collector().follow_captures(library);
+      running_ = true;
+    }
   } catch (const std::bad_alloc&) {
     error_ = "there is no memory to count with";
   }
 }
 
 void range_counter::stop() noexcept {
-  if (left_ || !running_.exchange(false)) {
+  if (left_ || !used_) {
     return;
   }
   const std::lock_guard lock{mutex_};
+  const bool ran = running_.exchange(false);
   cut_ += counting_ ? 1U : 0U;
   counting_ = false;
   open_.clear();
   owner_ = std::thread::id{};
-  if (profiler_ != nullptr) {
-    if (const cuda::driver* const d = cuda::find_driver(false)) {
+  if (ran && profiler_ != nullptr) {
+    const cuda::driver* const d = cuda::find_driver(false);
+    const calls_of_ours guard{d, context_};
+    if (d != nullptr && !cupti::the_collector().capturing()) {
       static_cast<void>(cuda::synchronize(*d, context_));
     }
     profiler_->disable();
   }
+  cupti::the_collector().ignore_captures();
 }
 
 bool range_counter::is_wanted(int kind, const char* name) const {
@@ -135,90 +118,19 @@ void range_counter::begin(std::uint64_t token, int kind, const char* name) noexc
   }
 }
 
-/// The first range of a pass is the pass. CUPTI is started here, where no range is open.
-void range_counter::begin_pass(const char* name) {
-  ++passes_;
-  pushed_ = 0;
-  counting_ = false;
-  whole_ = true;
-  const cuda::driver* const d = cuda::find_driver(false);
-  if (d == nullptr) {
-    ++no_driver_;
-    return;
-  }
-  cuda::context current = nullptr;
-  if (d->context_get_current == nullptr || d->context_get_current(&current) != cuda::success ||
-      current == nullptr) {
-    ++no_context_;
-    return;
-  }
-  if (profiler_ == nullptr && !enable(current)) {
-    return;
-  }
-  if (current != context_) {
-    ++other_context_;
-    return;
-  }
-  // What was launched before must not count for the first range.
-  static_cast<void>(cuda::synchronize(*d, context_));
-  std::size_t& next = turns_[name];
-  turn_ = next % profiler_->turns().size();
-  counting_ = profiler_->start(turn_);
-  if (counting_) {
-    ++next;
-    return;
-  }
-  ++failed_passes_;
-  failure_ = profiler_->error();
-  if (profiler_->is_final()) {
-    give_up(failure_);
-  }
-}
-
-bool range_counter::enable(cuda::context c) {
-  const cuda::driver& d = *cuda::find_driver(false);
-  int device = 0;
-  if (d.context_get_device == nullptr || d.context_get_device(&device) != cuda::success || device < 0) {
-    ++no_context_;
-    return false;
-  }
-  device_ = static_cast<std::uint32_t>(device);
-  context_ = c;
-  auto made = std::make_unique<profiler>(call_, options_.ranges);
-  if (!made->enable(reinterpret_cast<cupti::context_handle>(c), device_, options_.operations)) {
-    give_up(made->error());
-    return false;
-  }
-  taken_.assign(made->turns().size(), 0);
-  profiler_ = std::move(made);
-  return true;
-}
-
-void range_counter::give_up(std::string why) {
-  error_ = std::move(why);
-  counting_ = false;
-  if (profiler_ != nullptr) {
-    profiler_->disable();
-  }
-  running_ = false;
-  open_.clear();
-  owner_ = std::thread::id{};
-}
-
 void range_counter::begin_inside(std::uint64_t token, int kind, const char* name) {
   if (!running_) {
     return;  // gave up
   }
   const bool inside = std::any_of(open_.begin(), open_.end(), [](const open_range& r) { return r.counted; });
   bool counted = counting_ && !inside && is_wanted(kind, name);
-  if (counted && pushed_ == options_.ranges) {
+  if (counted && pushed_ == profiler_->most_ranges()) {
     ++beyond_;
     counted = false;
   }
   open_.push_back({token, kind == VARVE_KIND_PHASE, false});
   if (counted) {
-    open_.back().counted = profiler_->push(token_text{token}.text);
-    ++(open_.back().counted ? pushed_ : dropped_);
+    push(open_.back());
   }
 }
 
@@ -251,10 +163,11 @@ void range_counter::abandon() noexcept {
 /// Ends what is open beyond the first `to`, innermost first; with the outermost its pass.
 void range_counter::unwind(std::size_t to) {
   while (open_.size() > to) {
-    if (open_.back().counted && !profiler_->pop()) {
-      whole_ = false;
-    }
+    const bool counted = open_.back().counted;
     open_.pop_back();
+    if (counted) {
+      pop();
+    }
   }
   if (open_.empty()) {
     try {
@@ -263,57 +176,6 @@ void range_counter::unwind(std::size_t to) {
       ++not_kept_;
     }
     owner_ = std::thread::id{};
-  }
-}
-
-void range_counter::end_pass() {
-  if (!std::exchange(counting_, false)) {
-    return;
-  }
-  const cuda::driver& d = *cuda::find_driver(false);
-  const int waited = cuda::synchronize(d, context_);
-  if (!whole_ || waited != cuda::success) {
-    profiler_->cancel();
-    ++failed_passes_;
-    failure_ = waited != cuda::success
-                   ? "cuCtxSynchronize: CUDA error " + std::to_string(waited) +
-                         ": passes that capture graphs, or end beside a capture, cannot be counted"
-                   : "cuptiRangeProfilerPopRange did not end a range";
-    return;
-  }
-  profiler::outcome found;
-  if (!profiler_->stop(found)) {
-    ++failed_passes_;
-    failure_ = profiler_->error();
-    if (profiler_->is_final()) {
-      give_up(failure_);
-    }
-    return;
-  }
-  ++taken_[turn_];
-  dropped_ += found.dropped;
-  keep(found);
-}
-
-void range_counter::keep(const profiler::outcome& found) {
-  const turn& t = profiler_->turns()[turn_];
-  for (const profiler::counted& one : found.ranges) {
-    const std::uint64_t token = token_of(one.name);
-    if (token == 0) {
-      ++dropped_;
-      continue;
-    }
-    if (done_.size() + t.counts.size() > most_kept) {
-      ++not_kept_;
-      continue;
-    }
-    ++counted_;
-    for (std::size_t i = 0; i < t.counts.size(); ++i) {
-      const quantity& q = t.counts[i];
-      if (const std::int64_t value = whole(one.values[i]); value >= 0) {
-        done_.push_back({token, {none, device_, value, q.what, q.pipe, q.part}});
-      }
-    }
   }
 }
 

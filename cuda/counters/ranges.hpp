@@ -10,6 +10,7 @@
 #include "record/range_counter.hpp"
 
 #include <atomic>
+#include <charconv>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,12 @@
 #include <vector>
 
 namespace varve::counters {
+
+/// What a range is called where it is counted: its own name, since those of one name are counted together.
+struct token_text {
+  char text[24] = {};
+  explicit token_text(std::uint64_t token) noexcept { std::to_chars(text, text + sizeof text - 1, token); }
+};
 
 /// A pass that is under way is owned by the thread that began it, and only that thread's ranges are told to
 /// CUPTI; others are passed over, and take no lock.
@@ -50,6 +57,9 @@ class range_counter final : public record::range_counter {
   void begin_inside(std::uint64_t token, int kind, const char* name);
   void end_pass();
   void unwind(std::size_t to);
+  [[nodiscard]] bool wait();
+  void push(open_range& r);
+  void pop();
   [[nodiscard]] bool is_wanted(int kind, const char* name) const;
   [[nodiscard]] bool enable(cuda::context c);
   void keep(const profiler::outcome& found);
@@ -74,6 +84,8 @@ class range_counter final : public record::range_counter {
   bool counting_ = false;                                  ///< the pass that is under way
   bool whole_ = true;                                      ///< so far
   std::size_t turn_ = 0;
+  std::size_t* next_turn_ = nullptr;  ///< of its kind of pass
+  std::uint64_t captures_ = 0;        ///< of the process, when it began
   std::uint64_t pushed_ = 0;
   std::vector<record::counted_range> done_;
   std::vector<std::size_t> taken_;  ///< by turn: passes
@@ -87,6 +99,7 @@ class range_counter final : public record::range_counter {
   std::uint64_t dropped_ = 0;
   std::uint64_t not_kept_ = 0;
   std::uint64_t cut_ = 0;
+  std::uint64_t captured_ = 0;
   std::string failure_;
 };
 

@@ -35,9 +35,14 @@ std::vector<loss> range_counter::losses() const {
        "the thread that marks them");
   lose(other_context_, "passes not counted: in another CUDA context than the first one's");
   lose(failed_passes_, "passes not counted: " + failure_);
+  lose(
+      captured_,
+      "passes not counted: a graph was captured, in them or beside them; count passes that replay it, or run "
+      "eagerly");
   lose(cut_, "passes not counted: under way when the session stopped, or their thread ended");
   lose(busy_, "ranges not counted: of other threads while a pass was being counted");
-  lose(beyond_, "ranges not counted: more in a pass than counter_options::ranges");
+  lose(beyond_,
+       "ranges not counted: more in a pass than counter_options::ranges, or than CUPTI has room for");
   lose(dropped_, "ranges not counted: refused or dropped by CUPTI");
   lose(not_kept_, "ranges whose counts were not kept: no memory");
   if (profiler_ != nullptr) {

@@ -25,14 +25,6 @@ constexpr std::size_t largest_buffer = std::size_t{1} << 30U;
 constexpr std::size_t most_buffers = std::size_t{1} << 16U;
 constexpr std::size_t least_record = 88;  // bytes of what becomes an activity
 
-std::string library_path(const gpu_options& options) {
-  if (!options.cupti_library.empty()) {
-    return options.cupti_library;
-  }
-  const char* const path = ::secure_getenv("VARVE_CUPTI_LIBRARY");
-  return path != nullptr ? path : "";
-}
-
 }  // namespace
 
 collector& the_collector() noexcept {
@@ -154,14 +146,14 @@ void collector::start(const gpu_options& options) noexcept {
 void collector::give_up() noexcept {
   problem_.clear();  // there may be no memory for the text either
   note_.clear();
-  if (subscriber_ != nullptr && !armed_) {
+  if (subscriber_ != nullptr && !stays_attached()) {
     detach();
   }
 }
 
 void collector::begin() {
   settle_inheritance();
-  if (!attach(library_path(options_))) {
+  if (!attach(named_library(options_.cupti_library))) {
     return;
   }
   attachment& a = *attached_.load();
@@ -178,7 +170,7 @@ void collector::begin() {
   enable_records(true);
   if (!problem_.empty()) {
     enable_records(false);
-    if (!armed_) {
+    if (!stays_attached()) {
       detach();
     }
     return;
@@ -224,7 +216,7 @@ void collector::cuda_starts() noexcept {
   const std::lock_guard lock{life_};
   told_ = true;
   try {
-    if (armed_ && subscriber_ == nullptr) {
+    if (stays_attached() && subscriber_ == nullptr) {
       begin_arming();
     }
     if (waiting_) {
@@ -252,7 +244,7 @@ void collector::stop() noexcept {
   }
   recording_ = false;
   wait_for_completions();  // that have seen it recording
-  if (asks && !armed_) {
+  if (asks && !stays_attached()) {
     detach();
   }
 }
@@ -301,7 +293,10 @@ void collector::arm(bool kernels) noexcept {
 
 void collector::begin_arming() {
   const attachment* const now = attached_.load();
-  armed_ = attach(now != nullptr && now->used ? now->lib.path : library_path(options_));
+  const bool done =
+      attach(now != nullptr && now->used ? now->lib.path : named_library(options_.cupti_library));
+  armed_ = armed_ && done;
+  following_captures_ = following_captures_ && done;
   armed_kernels_ = armed_kernels_ && armed_;
   if (armed_kernels_ && !records_on_) {
     const std::size_t bytes = std::max(options_.buffer_bytes, least_buffer);
@@ -329,6 +324,45 @@ void collector::disarm() noexcept {
   if (!recording_ && subscriber_ != nullptr) {
     enable_records(false);
     attached_.load()->lib.call.activity_flush_all(flush_forced);
+    if (!stays_attached()) {
+      detach();
+    }
+  }
+}
+
+void collector::follow_captures(const std::string& library) noexcept {
+  if (left_) {
+    return;
+  }
+  const question asks{*this};
+  if (!asks) {
+    return;
+  }
+  const bool told_later = is_to_be_told();
+  const std::lock_guard lock{life_};
+  try {
+    settle_inheritance();
+    options_.cupti_library = library;
+    following_captures_ = true;
+    if (!must_wait(told_later)) {
+      begin_arming();
+    }
+  } catch (const std::bad_alloc&) {
+    // none is known
+  }
+}
+
+void collector::ignore_captures() noexcept {
+  if (left_) {
+    return;
+  }
+  const question asks{*this};
+  const std::lock_guard lock{life_};
+  if (!std::exchange(following_captures_, false) || !asks) {
+    return;
+  }
+  settle_inheritance();
+  if (!recording_ && !armed_ && subscriber_ != nullptr) {
     detach();
   }
 }

@@ -48,6 +48,13 @@ class collector final : public record::device_source {
   void after_fork() noexcept override;
   void leave_to_parent() noexcept override;
 
+  /// For who may not disturb captures: they are followed until `ignore_captures`, whoever else arms or
+  /// records. Where CUPTI refuses, none is known.
+  void follow_captures(const std::string& library) noexcept;
+  void ignore_captures() noexcept;
+  [[nodiscard]] bool capturing() const noexcept { return contexts_.capturing(); }
+  [[nodiscard]] std::uint64_t captures_begun() const noexcept { return contexts_.captures_begun(); }
+
  private:
   /// What belongs to one loaded library.
   struct attachment {
@@ -82,6 +89,7 @@ class collector final : public record::device_source {
   void begin();
   void give_up() noexcept;
   void begin_arming();
+  [[nodiscard]] bool stays_attached() const noexcept { return armed_ || following_captures_; }
   void settle_inheritance() noexcept;
   void switch_off() noexcept;
   void enable_calls(bool all);
@@ -120,6 +128,7 @@ class collector final : public record::device_source {
   std::string note_;                       // of what went wrong since
   bool armed_ = false;
   bool armed_kernels_ = false;
+  bool following_captures_ = false;
   bool records_on_ = false;
   bool whole_graphs_on_ = false;
   time_ns last_flush_ = 0;

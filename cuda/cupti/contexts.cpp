@@ -40,6 +40,7 @@ void context_book::capture_begins(context_handle c, stream_handle s) noexcept {
   try {
     // A call of the runtime, and that of the driver inside it.
     if (std::find(captures_.begin(), captures_.end(), begun) == captures_.end()) {
+      ++begun_;
       captures_.push_back(begun);
     }
   } catch (const std::bad_alloc&) {
@@ -56,6 +57,11 @@ void context_book::capture_ends(stream_handle s) noexcept {
 bool context_book::capturing() const noexcept {
   const std::lock_guard lock{mutex_};
   return !captures_.empty();
+}
+
+std::uint64_t context_book::captures_begun() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return begun_;
 }
 
 std::vector<context_handle> context_book::all() const {

@@ -57,6 +57,8 @@ class context_book {
   void capture_ends(stream_handle s) noexcept;
 
   [[nodiscard]] bool capturing() const noexcept;
+  /// Captures in all so far; from the runtime and the driver inside it once.
+  [[nodiscard]] std::uint64_t captures_begun() const noexcept;
   /// Throws std::bad_alloc.
   [[nodiscard]] std::vector<context_handle> all() const;
   void clear() noexcept;
@@ -73,6 +75,7 @@ class context_book {
   mutable std::mutex mutex_;
   std::vector<context_handle> contexts_;
   std::vector<capture> captures_;
+  std::uint64_t begun_ = 0;
 };
 
 }  // namespace varve::cupti

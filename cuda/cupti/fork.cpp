@@ -67,7 +67,7 @@ void collector::settle_inheritance() noexcept {
   }
   inherited_ = false;
   switch_off();
-  if (!armed_) {
+  if (!stays_attached()) {
     detach();
   }
 }

@@ -231,6 +231,11 @@ load_result look(const std::string& path) {
 
 }  // namespace
 
+std::string named_library(const std::string& option) {
+  const char* const path = option.empty() ? ::secure_getenv("VARVE_CUPTI_LIBRARY") : nullptr;
+  return path != nullptr ? path : option;
+}
+
 load_result load(const std::string& path) {
   // Never destroyed: sessions may start while the process exits.
   static auto* const lock = new std::mutex;

@@ -33,6 +33,9 @@ struct load_result {
 /// Thread safe. Looks for a path again only as long as it was not found. Throws nothing but std::bad_alloc.
 [[nodiscard]] load_result load(const std::string& path = {});
 
+/// `option`, or where it is empty the file that VARVE_CUPTI_LIBRARY names in the environment.
+[[nodiscard]] std::string named_library(const std::string& option);
+
 /// Whether `path` names the file of `l`, as what the process has loaded tells; loads nothing.
 [[nodiscard]] bool is_named(const library& l, const std::string& path);
 

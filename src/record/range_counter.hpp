@@ -34,7 +34,7 @@ class range_counter {
 
   /// On the engine's threads, while it runs: a range has begun, and will end. The first thread that begins a
   /// pass counts until that ends; what others mark meanwhile is not counted. Waits for the GPU where a pass
-  /// begins and ends, and for nothing else.
+  /// or a counted range begins and ends, and for nothing else.
   virtual void begin(std::uint64_t token, int kind, const char* name) noexcept = 0;
   virtual void end(std::uint64_t token) noexcept = 0;
   /// The calling thread ends: so do its ranges.

@@ -24,6 +24,9 @@ static_assert(user_replay == CUPTI_UserReplay);
 
 // The size that CUPTI reads, and the place of each member that is not where the one before ends.
 #define VARVE_SIZE(ours, theirs) static_assert(ours::bytes() == theirs##_STRUCT_SIZE)
+// Of what has grown since: up to the last member that we know.
+#define VARVE_SIZE_TO(ours, theirs, last) \
+  static_assert(ours::bytes() == offsetof(theirs, last) + sizeof(theirs::last))
 #define VARVE_PLACE(ours, member, theirs, their_member)                    \
   static_assert(offsetof(ours, member) == offsetof(theirs, their_member)); \
   static_assert(sizeof(ours::member) == sizeof(theirs::their_member))
@@ -34,7 +37,14 @@ VARVE_SIZE(chip_name_params, CUpti_Device_GetChipName_Params);
 VARVE_PLACE(chip_name_params, device, CUpti_Device_GetChipName_Params, deviceIndex);
 VARVE_PLACE(chip_name_params, name, CUpti_Device_GetChipName_Params, pChipName);
 
-VARVE_SIZE(host_initialize_params, CUpti_Profiler_Host_Initialize_Params);
+VARVE_SIZE_TO(availability_params, CUpti_Profiler_GetCounterAvailability_Params, pCounterAvailabilityImage);
+VARVE_PLACE(availability_params, context, CUpti_Profiler_GetCounterAvailability_Params, ctx);
+VARVE_PLACE(availability_params, image_size, CUpti_Profiler_GetCounterAvailability_Params,
+            counterAvailabilityImageSize);
+VARVE_PLACE(availability_params, image, CUpti_Profiler_GetCounterAvailability_Params,
+            pCounterAvailabilityImage);
+
+VARVE_SIZE_TO(host_initialize_params, CUpti_Profiler_Host_Initialize_Params, pHostObject);
 VARVE_PLACE(host_initialize_params, profiler_type, CUpti_Profiler_Host_Initialize_Params, profilerType);
 VARVE_PLACE(host_initialize_params, chip, CUpti_Profiler_Host_Initialize_Params, pChipName);
 VARVE_PLACE(host_initialize_params, availability, CUpti_Profiler_Host_Initialize_Params,
@@ -81,7 +91,7 @@ VARVE_PLACE(set_config_params, first_level, CUpti_RangeProfiler_SetConfig_Params
 VARVE_PLACE(set_config_params, pass, CUpti_RangeProfiler_SetConfig_Params, passIndex);
 VARVE_PLACE(set_config_params, target_level, CUpti_RangeProfiler_SetConfig_Params, targetNestingLevel);
 
-VARVE_SIZE(enable_params, CUpti_RangeProfiler_Enable_Params);
+VARVE_SIZE_TO(enable_params, CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject);
 VARVE_PLACE(enable_params, context, CUpti_RangeProfiler_Enable_Params, ctx);
 VARVE_PLACE(enable_params, profiler, CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject);
 VARVE_SIZE(profiler_params, CUpti_RangeProfiler_Disable_Params);

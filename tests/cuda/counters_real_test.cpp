@@ -29,6 +29,7 @@ class chips : public testing::Test {
     if (!loaded.error.empty()) {
       GTEST_SKIP() << loaded.error;
     }
+    EXPECT_NE(loaded.call.availability, nullptr);
     auto first = make_params<initialize_params>();
     static_cast<void>(loaded.call.initialize(&first));  // fails where there is no driver; the host part works
   }

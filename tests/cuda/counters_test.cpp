@@ -12,8 +12,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -64,6 +67,13 @@ class counters : public testing::Test {
     standin::reset();
     fake_driver::capture(false);
     fake_driver::set_current(&context_storage);
+    // CUPTI allocates and submits for its profilers, which is not allowed beside a capture.
+    standin::on_entry([this](std::string_view function) {
+      if (function.find("Profiler") != std::string_view::npos) {
+        fake_driver::touch();
+        ++asked;
+      }
+    });
     fake_driver::on_synchronize([this](void* c) { waited += c == &context_storage ? 1 : 0; });
     options.gpu.cupti_library = standin_path();
     options.counters.enabled = true;
@@ -72,6 +82,8 @@ class counters : public testing::Test {
   ~counters() override {
     EXPECT_THAT(standin::misuses(), IsEmpty());
     EXPECT_FALSE(standin::profiler_enabled());
+    EXPECT_FALSE(standin::subscribed());
+    standin::on_entry({});
     fake_driver::on_synchronize({});
     fake_driver::set_current(nullptr);
   }
@@ -95,8 +107,22 @@ class counters : public testing::Test {
     do_work("dram__bytes_read", 5);  // in no layer
   }
 
+  /// A graph is captured, which CUPTI tells of.
+  static void capture(bool under_way) {
+    static standin::stream on;
+    if (under_way) {
+      on = standin::create_stream();
+      standin::begin_capture(on);
+    }
+    fake_driver::capture(under_way);
+    if (!under_way) {
+      standin::end_capture(on);
+    }
+  }
+
   varve::session_options options;
   int waited = 0;
+  int asked = 0;  ///< calls of CUPTI's profilers
 };
 
 TEST_F(counters, count_the_outermost_layers_of_a_pass) {
@@ -113,7 +139,8 @@ TEST_F(counters, count_the_outermost_layers_of_a_pass) {
   EXPECT_EQ(status.state, varve::collector_state::stopped);
   EXPECT_THAT(status.detail, HasSubstr("4 ranges counted in 2 passes on a GH100"));
   EXPECT_EQ(status_in(t.collectors, "cupti").name, "");  // such a session times nothing
-  EXPECT_EQ(waited, 5);                                  // where each pass begins and ends, and at the stop
+  // Where each of two passes and of its two ranges begins and ends, and at the stop.
+  EXPECT_EQ(waited, 2 * (2 + 2 * 2) + 1);
 }
 
 TEST_F(counters, count_ranges_of_the_depth_that_is_asked_for) {
@@ -380,7 +407,84 @@ TEST_F(counters, need_a_context_and_keep_to_it) {
   EXPECT_EQ(lost(t, "another CUDA context"), 1U);
 }
 
-TEST_F(counters, leave_a_pass_out_that_ends_in_a_capture_and_break_none) {
+TEST_F(counters, leave_a_pass_out_that_captures_and_do_nothing_meanwhile) {
+  varve::session session{options};
+  const auto while_capturing = [&](const std::function<void()>& body) {
+    capture(true);
+    const int before = asked;
+    body();
+    EXPECT_EQ(asked, before);
+    EXPECT_EQ(fake_driver::waits_in_capture(), 0);
+    EXPECT_FALSE(fake_driver::capture_broken());
+    capture(false);
+  };
+  while_capturing(pass);  // all of it
+  {
+    const varve::phase decode{varve::decode};
+    while_capturing([] { const varve::layer mlp{"mlp"}; });  // a layer of it
+  }
+  {
+    const varve::phase decode{varve::decode};
+    const varve::layer mlp{"mlp"};
+    while_capturing([] {});  // between two marks
+  }
+  {
+    varve::handle decode = varve::begin_phase(varve::decode);
+    const auto end = [&] { decode.end(); };
+    varve::handle mlp = varve::begin_layer("mlp", 0);
+    while_capturing([&] {  // from its middle to beyond its end
+      mlp.end();
+      end();
+    });
+  }
+  EXPECT_EQ(standin::turns_started().size(), 3U);
+  pass();
+  const varve::trace t = session.stop();
+  EXPECT_EQ(lost(t, "a graph was captured"), 4U);
+  EXPECT_THAT(counts_of(t, "decode / block 0", count_kind::dram_read), ElementsAre(1200));
+  EXPECT_THAT(t.counts, SizeIs(4));
+}
+
+TEST_F(counters, keep_the_turn_of_a_pass_that_was_left_out) {
+  options.counters.operations = true;
+  varve::session session{options};
+  {
+    const varve::phase decode{varve::decode};
+    capture(true);
+    capture(false);
+  }
+  pass();
+  static_cast<void>(session.stop());
+  ASSERT_EQ(standin::turns_started().size(), 2U);
+  EXPECT_EQ(standin::turns_started()[0], standin::turns_started()[1]);
+}
+
+TEST_F(counters, leave_out_passes_that_are_marked_as_captures) {
+  varve::session session{options};
+  {
+    const varve::phase capture{varve::capture};
+    const varve::layer mlp{"mlp"};
+  }
+  const varve::trace t = session.stop();
+  EXPECT_EQ(lost(t, "a graph was captured"), 1U);
+  EXPECT_EQ(asked, 0);
+}
+
+TEST_F(counters, are_nothing_to_captures_in_other_contexts_that_nobody_told_of) {
+  standin::change([](standin::config& c) { c.other_subscriber = true; });
+  fake_driver::capture_elsewhere(true);
+  options.counters.operations = true;
+  varve::session session{options};
+  pass();
+  pass();
+  EXPECT_THAT(session.stop().counts, testing::Not(IsEmpty()));
+  EXPECT_GT(asked, 20);
+  EXPECT_FALSE(fake_driver::capture_broken());
+  fake_driver::capture_elsewhere(false);
+}
+
+TEST_F(counters, leave_out_passes_that_end_beside_a_capture_that_nobody_told_of) {
+  standin::change([](standin::config& c) { c.other_subscriber = true; });
   varve::session session{options};
   {
     const varve::phase decode{varve::decode};
@@ -391,8 +495,120 @@ TEST_F(counters, leave_a_pass_out_that_ends_in_a_capture_and_break_none) {
   fake_driver::capture(false);
   pass();
   const varve::trace t = session.stop();
-  EXPECT_EQ(lost(t, "passes that capture graphs"), 1U);
+  EXPECT_EQ(lost(t, "a graph was captured"), 1U);
   EXPECT_THAT(t.counts, SizeIs(4));
+}
+
+TEST_F(counters, leave_arming_to_the_engine) {
+  varve::arm();
+  {
+    varve::session session{options};
+    pass();
+    static_cast<void>(session.stop());
+  }
+  EXPECT_TRUE(standin::subscribed());
+  {
+    varve::session session{options};
+    varve::disarm();
+    EXPECT_TRUE(standin::subscribed());
+    capture(true);
+    pass();
+    capture(false);
+    EXPECT_EQ(lost(session.stop(), "a graph was captured"), 1U);
+  }
+}
+
+TEST_F(counters, ask_nothing_of_a_pass_without_ranges) {
+  options.counters.operations = true;
+  varve::session session{options};
+  { const varve::phase decode{varve::decode}; }
+  EXPECT_EQ(standin::call_count("cuptiRangeProfilerDecodeData"), 0U);
+  pass();
+  const varve::trace t = session.stop();
+  EXPECT_EQ(lost(t, "passes not counted"), 0U);
+  ASSERT_EQ(standin::turns_started().size(), 2U);
+  EXPECT_EQ(standin::turns_started()[0], standin::turns_started()[1]);
+}
+
+TEST_F(counters, enable_the_profiler_anew_where_it_takes_no_other_configuration) {
+  options.counters.operations = true;
+  standin::fail({"cuptiRangeProfilerSetConfig", standin::cupti::result::invalid_operation, 1, 1});
+  varve::session session{options};
+  pass();
+  pass();
+  const varve::trace t = session.stop();
+  EXPECT_EQ(lost(t, "passes not counted"), 0U);
+  EXPECT_EQ(standin::call_count("cuptiRangeProfilerEnable"), 2U);
+  EXPECT_EQ(standin::turns_started().size(), 2U);
+  EXPECT_THAT(counts_of(t, "decode / block 0", count_kind::dram_read), ElementsAre(1200, 1200));
+}
+
+/// A pass of so many layers.
+void long_pass(int layers) {
+  const varve::phase decode{varve::decode};
+  for (int i = 0; i < layers; ++i) {
+    const varve::layer mlp{"mlp", i};
+  }
+}
+
+TEST_F(counters, count_fewer_ranges_where_cupti_has_no_memory_for_more) {
+  options.counters.ranges = 64;
+  standin::fail({"cuptiRangeProfilerStart", standin::cupti::result::out_of_memory, 0, 2});
+  varve::session session{options};
+  long_pass(20);  // room for 64, 32 and then 16
+  const varve::trace t = session.stop();
+  EXPECT_THAT(t.counts, SizeIs(2 * 16));
+  EXPECT_EQ(lost(t, "more in a pass than"), 20U - 16U);
+}
+
+TEST_F(counters, ask_for_all_ranges_again_where_fewer_did_not_help) {
+  options.counters.ranges = 64;
+  // With 64, with 64 of a new object, with 32, and with 16, the fewest.
+  standin::fail({"cuptiRangeProfilerSetConfig", standin::cupti::result::invalid_operation, 0, 4});
+  varve::session session{options};
+  long_pass(40);
+  EXPECT_EQ(standin::call_count("cuptiRangeProfilerSetConfig"), 4U);
+  long_pass(40);
+  const varve::trace t = session.stop();
+  EXPECT_EQ(lost(t, "passes not counted: cuptiRangeProfilerSetConfig"), 1U);
+  EXPECT_THAT(t.counts, SizeIs(2 * 40));
+}
+
+TEST_F(counters, count_what_the_machine_has_of_the_chip) {
+  options.counters.operations = true;
+  standin::hide_counters("sm__ops_path_tensor_src_bf16");
+  {
+    varve::session session{options};
+    pass();
+    // Two parts of FP16, and what threads execute.
+    EXPECT_THAT(status_in(session.stop().collectors, "counters").detail, HasSubstr("3 sets of metrics"));
+  }
+  standin::hide_counters("");
+  varve::session session{options};
+  pass();
+  EXPECT_THAT(status_in(session.stop().collectors, "counters").detail, HasSubstr("4 sets of metrics"));
+}
+
+TEST_F(counters, do_without_being_told_what_the_machine_has) {
+  options.counters.operations = true;
+  standin::hide_counters("dram");  // it tells of operations alone
+  for (const auto code : {standin::cupti::result::success, standin::cupti::result::invalid_operation}) {
+    standin::fail({"cuptiProfilerGetCounterAvailability", code});
+    varve::session session{options};
+    pass();
+    EXPECT_THAT(counts_of(session.stop(), "decode / block 0", count_kind::dram_read), ElementsAre(1200));
+    standin::clear_faults();
+  }
+}
+
+TEST_F(counters, use_the_library_that_the_environment_names) {
+  ASSERT_EQ(::setenv("VARVE_CUPTI_LIBRARY", "/nowhere/libcupti.so", 1), 0);
+  options.gpu.cupti_library.clear();
+  {
+    varve::session session{options};
+    EXPECT_THAT(status_in(session.stop().collectors, "counters").detail, HasSubstr("/nowhere/libcupti.so"));
+  }
+  ASSERT_EQ(::unsetenv("VARVE_CUPTI_LIBRARY"), 0);
 }
 
 TEST_F(counters, end_with_the_thread_that_they_were_of) {

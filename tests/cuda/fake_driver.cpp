@@ -29,6 +29,8 @@ struct context_stack {
 thread_local context_stack current{};
 thread_local int capture_mode = 0;  // global
 std::atomic<bool> captures{false};
+std::atomic<bool> captures_elsewhere{false};
+std::atomic<int> waits{0};
 std::atomic<bool> broken{false};
 std::atomic<bool> ended{false};
 
@@ -56,8 +58,23 @@ void fake_driver::set_current(void* context) {
 
 void fake_driver::capture(bool under_way) {
   captures = under_way;
+  captures_elsewhere = false;
   broken = false;
+  waits = 0;
 }
+
+void fake_driver::capture_elsewhere(bool under_way) {
+  capture(false);
+  captures_elsewhere = under_way;
+}
+
+void fake_driver::touch() {
+  if ((captures || captures_elsewhere) && capture_mode != relaxed) {
+    broken = true;
+  }
+}
+
+int fake_driver::waits_in_capture() { return waits; }
 
 bool fake_driver::capture_broken() { return broken; }
 
@@ -95,6 +112,7 @@ EXPORTED cuCtxSynchronize() {
     return invalid_context;
   }
   if (captures) {
+    ++waits;
     broken = broken || capture_mode != relaxed;
     return capture_unsupported;
   }

@@ -19,6 +19,12 @@ __attribute__((visibility("default"))) void on_synchronize(std::function<void(vo
 /// capture unless its thread is in the relaxed capture mode.
 __attribute__((visibility("default"))) void capture(bool under_way);
 __attribute__((visibility("default"))) bool capture_broken();
+/// One in another context: cuCtxSynchronize is nothing to it.
+__attribute__((visibility("default"))) void capture_elsewhere(bool under_way);
+/// A call that may not be made beside a capture: breaks it unless its thread is in the relaxed capture mode.
+__attribute__((visibility("default"))) void touch();
+/// Calls of cuCtxSynchronize during a capture, which break it on a GPU in whatever mode.
+__attribute__((visibility("default"))) int waits_in_capture();
 
 /// As when its own exit function has run: cuCtxSynchronize returns an error (4) from now on.
 __attribute__((visibility("default"))) void end();

@@ -47,6 +47,13 @@ __global__ void saxpy_kernel(std::uint32_t n, float a, const float* x, float* y)
   }
 }
 
+__global__ void copy_kernel(std::size_t n, const float4* from, float4* to) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+    to[i] = from[i];
+  }
+}
+
 __global__ void wait_kernel(const volatile int* flag) {
   while (*flag == 0) {
   }
@@ -76,6 +83,10 @@ void launch_layer(int layer, const work& w, cudaStream_t stream) {
 
 void launch_saxpy(std::uint32_t n, float a, const float* x, float* y, cudaStream_t stream) {
   saxpy_kernel<<<256, 256, 0, stream>>>(n, a, x, y);
+}
+
+void launch_copy(std::size_t n, const void* from, void* to, cudaStream_t stream) {
+  copy_kernel<<<1024, 256, 0, stream>>>(n, static_cast<const float4*>(from), static_cast<float4*>(to));
 }
 
 #if CUDART_VERSION >= 12040

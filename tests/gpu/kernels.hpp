@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace varve_gpu {
@@ -34,6 +35,8 @@ inline constexpr int layers = 8;
 /// Launches layer_kernel<layer> as `<<<1, 32>>>` compiles to.
 void launch_layer(int layer, const work& w, cudaStream_t stream);
 void launch_saxpy(std::uint32_t n, float a, const float* x, float* y, cudaStream_t stream);
+/// Reads each of `n` times 16 bytes once, and writes them once.
+void launch_copy(std::size_t n, const void* from, void* to, cudaStream_t stream);
 
 #if CUDART_VERSION >= 12040
 /// (cudaGraphConditionalHandle handle, std::uint32_t* left): counts down; the condition holds while some are

@@ -61,6 +61,7 @@ struct counting_state {
   bool open = false;
   std::size_t drop = 0;
   bool again = false;
+  std::string hidden;  // how their names begin; empty: none
   std::vector<std::vector<std::string> > turns;
   std::size_t pushed = 0;
 };
@@ -70,6 +71,7 @@ counting_state& all() {
   return *leaked;
 }
 
+constexpr std::uint64_t availability_magic = 0x76'61'72'76'65;
 int object_storage = 0;
 counters::profiler_object object() { return reinterpret_cast<counters::profiler_object>(&object_storage); }
 
@@ -170,6 +172,11 @@ void drop_ranges(std::size_t n) {
   all().drop = n;
 }
 
+void hide_counters(const std::string& beginning) {
+  const std::lock_guard lock{all().mutex};
+  all().hidden = beginning;
+}
+
 void want_pass_again(bool again) {
   const std::lock_guard lock{all().mutex};
   all().again = again;
@@ -199,6 +206,7 @@ void reset_counters() {
   s.enabled = s.configured = s.started = s.open = s.again = false;
   s.pass.clear();
   s.drop = s.pushed = 0;
+  s.hidden.clear();
   s.turns.clear();
 }
 
@@ -221,11 +229,38 @@ STANDIN_EXPORT result cuptiDeviceGetChipName(chip_name_params* p) {
   });
 }
 
+STANDIN_EXPORT result cuptiProfilerGetCounterAvailability(availability_params* p) {
+  return invoke("cuptiProfilerGetCounterAvailability", p, needs::driver, [&](counting_state& s) {
+    if (s.enabled || p->context == nullptr) {
+      return refuse("what counters there are is asked for in no context, or while they are in use");
+    }
+    if (p->image != nullptr) {
+      if (p->image_size < sizeof availability_magic) {
+        return refuse("no room for what counters there are");
+      }
+      std::memcpy(p->image, &availability_magic, sizeof availability_magic);
+    }
+    p->image_size = sizeof availability_magic;
+    return result::success;
+  });
+}
+
 STANDIN_EXPORT result cuptiProfilerHostInitialize(host_initialize_params* p) {
   return invoke("cuptiProfilerHostInitialize", p, needs::nothing, [&](counting_state& s) {
     auto made = std::make_unique<standin::host>();
     made->known = metrics_of(p->chip);
-    if (p->profiler_type != range_profiler || made->known.empty()) {
+    if (p->availability != nullptr) {
+      if (number_in(p->availability) != availability_magic) {
+        return refuse("not what was told of counters");
+      }
+      if (!s.hidden.empty()) {
+        made->known.erase(
+            std::remove_if(made->known.begin(), made->known.end(),
+                           [&](const std::string& name) { return begins_with(name, s.hidden); }),
+            made->known.end());
+      }
+    }
+    if (p->profiler_type != range_profiler || metrics_of(p->chip).empty()) {
       return result::invalid_parameter;
     }
     for (const std::string& name : made->known) {

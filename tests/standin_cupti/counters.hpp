@@ -24,6 +24,9 @@ STANDIN_EXPORT void do_work(const std::string& metric, double value);
 STANDIN_EXPORT void drop_ranges(std::size_t n);   ///< of the next that are decoded
 STANDIN_EXPORT void want_pass_again(bool again);  ///< as when one pass was not enough
 
+/// Not available on this machine, of the chip's: what is told of them leaves them out.
+STANDIN_EXPORT void hide_counters(const std::string& beginning);
+
 STANDIN_EXPORT bool profiler_enabled();
 /// Of each start, its metrics.
 STANDIN_EXPORT std::vector<std::vector<std::string>> turns_started();
