@@ -34,6 +34,8 @@ constexpr double light = 10;             ///< FLOPs a byte, below which an opera
 constexpr double fewest_bits = 6;        ///< of a weight, for a quarter of them to hold anything
 constexpr std::int64_t few_kernels = 4;  ///< a call, of what a neighbour can do on the way
 
+constexpr std::string_view waits_longer = ": the device only waits longer for the host";
+
 /// Roof times under a change of the work.
 struct scenario {
   change what;
@@ -103,6 +105,10 @@ class predictor {
     const wall_partition& w = phase().partition;
     return 1 - static_cast<double>(w.starved.total()) / static_cast<double>(w.wall());
   }
+  /// Share of the wall that kernels shorten when they get shorter themselves. Where the device waits for the
+  /// host for half of the time or more, as in what is called launch-bound, it then only waits longer; of a
+  /// wall that starves for less, as much as it starves is taken to be of that kind too.
+  [[nodiscard]] double shortened_share() const noexcept { return std::max(0.0, 2 * device_share() - 1); }
 
   void graphs();
   /// Whether a phase's declared work is more than its device could have done.
@@ -119,7 +125,7 @@ class predictor {
   void fusions();
   void without_layers();
   void tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
-            const std::string& what_if, std::string model);
+            const std::string& what_if, std::string model, std::string_view remark = {});
 
   const report& r_;
   std::vector<std::uint32_t> phases_;
@@ -129,7 +135,7 @@ class predictor {
 };
 
 void predictor::tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
-                     const std::string& what_if, std::string model) {
+                     const std::string& what_if, std::string model, std::string_view remark) {
   prediction& p = found_.emplace_back();
   p.what = what;
   p.phase = phase_;
@@ -141,6 +147,7 @@ void predictor::tell(change what, std::uint32_t layer, double now, double best, 
   p.helps = p.expected <= (1 - worth_it) * now;
   p.text = phase().phase + " with " + what_if + (p.helps ? ": " : " gains little: ") + duration(now) +
            " to " + duration(p.expected) + " (" + duration(p.at_best) + " to " + duration(p.at_worst) + ")";
+  p.text += remark;
   p.model = std::move(model);
 }
 
@@ -205,11 +212,13 @@ void predictor::roofs(const scenario& s) {
   }
   if (parts.known < enough_known * gpu_time || beats_roof()) {
     // Where the host decides, even what is not known can be bounded.
-    if (device_share() < 0.5 && s.what == change::quarter_weight_bytes) {
+    if (!(shortened_share() > 0) && s.what == change::quarter_weight_bytes) {
       const double most = a_pass(phase().partition.busy()) * 3 / 4;
-      tell(s.what, none, now, now - most, now - device_share() * most, now, s.name,
-           "even if all GPU time were spent on reading weights: the device starves for " +
-               percent(1 - device_share(), 1) + " % of the wall");
+      tell(s.what, none, now, now - most, now, now, s.name,
+           "the device starves for " + percent(1 - device_share(), 1) +
+               " % of the wall: kernels that take less time leave it waiting longer; at best as if all GPU "
+               "time were spent on reading weights and the host kept up",
+           waits_longer);
     }
     return;
   }
@@ -227,18 +236,18 @@ void predictor::roofs(const scenario& s) {
         roof >= at_the_roof * time || (s.what == change::double_batch && !leaves_room(*layer));
     likely += goes_with_it ? relative : then - roof;
   }
-  const double expected = wall() + device_share() * likely;
   if (s.what == change::double_batch) {
-    tell(s.what, none, now, wall(), expected, now, s.name,
+    tell(s.what, none, now, wall(), wall() + device_share() * likely, now, s.name,
          "for the tokens of two passes; rows take longer as their roof does, those under 60 % of it whose "
          "kernels fill at most half of the device by what is added to it; at best the host and the device "
          "hide all of it");
   } else {
-    tell(s.what, none, now, wall() + proportional, expected, now, s.name,
-         "rows at 60 % of their roof or more go with it, others lose what the roof loses, as far as the "
-         "device "
-         "decides (" +
-             percent(device_share(), 1) + " % of the wall); at best all go with it");
+    const double share = shortened_share();
+    tell(s.what, none, now, wall() + proportional, wall() + share * likely, now, s.name,
+         "rows at 60 % of their roof or more go with it, others lose what the roof loses, where the device "
+         "doesn't wait for the host anyway (" +
+             percent(share, 1) + " % of the wall); at best all go with it and the host keeps up",
+         share > 0 ? "" : waits_longer);
   }
 }
 
