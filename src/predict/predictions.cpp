@@ -5,11 +5,13 @@
 #include "predict/peers.hpp"
 
 #include "analyze/verdict.hpp"
+#include "formats/table/blocks.hpp"
 #include "formats/table/units.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -68,10 +70,8 @@ class predictor {
   }
 
   std::vector<prediction> predict() {
-    for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
-      if (predict::is_of_interest(r_.phases[p]) && r_.phases[p].passes > 0 &&
-          r_.phases[p].partition.busy() > 0) {
-        phase_ = p;
+    for (phase_ = 0; phase_ < r_.phases.size(); ++phase_) {
+      if (of_interest()) {
         graphs();
         for (const scenario& s : scenarios) {
           roofs(s);
@@ -79,7 +79,11 @@ class predictor {
       }
     }
     fusions();
-    without_layers();
+    for (phase_ = 0; phase_ < r_.phases.size(); ++phase_) {
+      if (of_interest()) {
+        without_a_layer();
+      }
+    }
     return std::move(found_);
   }
 
@@ -96,6 +100,9 @@ class predictor {
     }
   }
 
+  [[nodiscard]] bool of_interest() const noexcept {
+    return predict::is_of_interest(phase()) && phase().passes > 0 && phase().partition.busy() > 0;
+  }
   [[nodiscard]] const phase_row& phase() const noexcept { return r_.phases[phase_]; }
   [[nodiscard]] double passes() const noexcept { return static_cast<double>(phase().passes); }
   [[nodiscard]] double a_pass(time_ns total) const noexcept { return static_cast<double>(total) / passes(); }
@@ -123,7 +130,7 @@ class predictor {
   void roofs(const scenario& s);
   [[nodiscard]] bool leaves_room(const row& layer) const;
   void fusions();
-  void without_layers();
+  void without_a_layer();
   void tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
             const std::string& what_if, std::string model, std::string_view remark = {});
 
@@ -296,20 +303,55 @@ void predictor::fusions() {
   }
 }
 
-void predictor::without_layers() {
-  for (const predict::peers& group : predict::find_peers(r_)) {
-    const row& layer = r_.layers[group.rows[group.rows.size() / 2]];
-    phase_ = predict::phase_of(r_, layer);
-    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) ||
-        layer.index == no_index || layer.parent != none) {
-      continue;
+// Of the blocks that the phase's model repeats, those of the label with the most time. What a graph replays
+// is the same layer in each graph.
+void predictor::without_a_layer() {
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    if (phases_[i] == phase_) {
+      members.push_back(i);
     }
-    const double time = a_pass(layer.inclusive.gpu_time);
-    const double starved = a_pass(layer.inclusive.starved.total());
-    tell(change::left_out, group.rows[group.rows.size() / 2], wall(), wall() - time - starved,
-         wall() - time - starved, wall() - device_share() * time, "one " + layer.label + " less",
-         "its GPU time and what the device starves before its work go");
   }
+  struct block {
+    std::uint32_t first = none;  ///< of its rows
+    double gpu_time = 0;
+    double starved = 0;
+  };
+  using place = std::pair<std::uint32_t, std::int32_t>;  // parent, none where those are graphs, and index
+  struct kind {
+    double gpu_time = 0;
+    std::map<place, block> blocks;
+  };
+  std::map<std::string_view, kind> kinds;
+  for (const std::size_t i : table::find_blocks(r_.layers, members).rows) {
+    const row& layer = r_.layers[i];
+    const bool replayed = layer.parent < i && predict::is_graph(r_.layers[layer.parent].label);
+    kind& k = kinds[layer.label];
+    block& b = k.blocks[{replayed ? none : layer.parent, layer.index}];
+    b.first = b.first == none ? static_cast<std::uint32_t>(i) : b.first;
+    b.gpu_time += a_pass(layer.inclusive.gpu_time);
+    b.starved += a_pass(layer.inclusive.starved.total());
+    k.gpu_time += a_pass(layer.inclusive.gpu_time);
+  }
+  const auto most = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.second.gpu_time < b.second.gpu_time;
+  });
+  if (most == kinds.end()) {
+    return;
+  }
+  std::vector<block> alike;
+  for (const auto& [where, b] : most->second.blocks) {
+    alike.push_back(b);
+  }
+  const auto middle = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 2);
+  std::nth_element(alike.begin(), middle, alike.end(), [](const block& a, const block& b) {
+    return std::tuple{a.gpu_time, a.first} < std::tuple{b.gpu_time, b.first};
+  });
+  const double gone = middle->gpu_time + middle->starved;
+  tell(change::left_out, middle->first, wall(), wall() - gone, wall() - gone,
+       wall() - device_share() * middle->gpu_time,
+       "one " + std::string{most->first} + " of " + std::to_string(alike.size()) + " left out",
+       "the median one's GPU time and what the device starves before its work go");
 }
 
 }  // namespace
