@@ -278,6 +278,26 @@ varve::row_query at_path(std::string_view path) {
   return q;
 }
 
+// Norms of 8 latents stand inside of the attention of their layer, two in each: 16 bytes of weights and 16 +
+// 16 of activations at a byte a microsecond are 48 µs. Layers have four norms of their own, which are as
+// long.
+TEST(predicted_operators, of_attention_are_one_call_a_layer) {
+  const varve::report r = predicted(with_latents(), one_token, abacus(0.001));
+  const auto label = [&](const std::string& name) {
+    return *std::find_if(r.labels.begin(), r.labels.end(),
+                         [&](const varve::row& l) { return l.label == name; });
+  };
+  const varve::measures attention = label("attention").inclusive;
+  EXPECT_EQ(attention.calls, 2);
+  EXPECT_EQ(attention.gpu_time - label("attention").exclusive.gpu_time, 2 * 2 * 48'000);
+  EXPECT_EQ(label("norm").inclusive.gpu_time, (2 * (2 + 4) + 1) * 48'000);  // and the final one
+  const varve::row* const inside = r.find(at_path("layer 0 / attention / norm"));
+  ASSERT_NE(inside, nullptr);
+  EXPECT_EQ(inside->path, "layer 0 / attention / norm");
+  EXPECT_EQ(inside->inclusive.calls, 2);
+  EXPECT_EQ(r.find(at_path("layer 0 / attention"))->inclusive.calls, 1);
+}
+
 // A layer moves 2 · 48 + 304 + 112 + 160 + 2 · 48 + 592 + 96 + 304 = 1760 bytes: at 0.7 bytes a nanosecond
 // 2514.3 ns, so that of twelve layers some take 2514 and some 2515, which is none of the model's doing. The
 // attention's 576 bytes take 822.9 ns, 822 or 823: more than a thousandth apart.
