@@ -6,11 +6,11 @@
 #include "predict/ncu.hpp"
 #include "predict/peers.hpp"
 #include "predict/robust.hpp"
-#include "predict/rounding.hpp"
 #include "predict/slow_passes.hpp"
 #include "predict/warm_up.hpp"
 
 #include "analyze/verdict.hpp"
+#include "formats/table/rounding.hpp"
 #include "formats/table/units.hpp"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class finder {
   void slowest_labels();
   void leave_out_equals(std::vector<std::uint32_t> rows);
   [[nodiscard]] bool is_rounding(std::uint32_t a, std::uint32_t b) const noexcept {
-    return predict::is_rounding(r_.layers[a].exclusive, r_.layers[b].exclusive);
+    return table::is_rounding(r_.layers[a].exclusive, r_.layers[b].exclusive);
   }
   void slowest_kernels();
   void outliers(const std::vector<peers>& groups);

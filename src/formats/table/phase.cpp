@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/table/blocks.hpp"
 #include "formats/table/parts.hpp"
+#include "formats/table/rounding.hpp"
 #include "formats/table/select.hpp"
 #include "formats/table/sums.hpp"
 #include "formats/table/text.hpp"
 #include "formats/table/units.hpp"
-#include "predict/rounding.hpp"
 
 #include <algorithm>
 #include <map>
@@ -94,7 +94,7 @@ std::vector<std::string> slowest(const report& r, const phase_row& p) {
   }
   const auto is_like_it = [&](const row* other) {
     return other != single && other->label == single->label &&
-           predict::is_rounding(other->exclusive, single->exclusive);
+           is_rounding(other->exclusive, single->exclusive);
   };
   if (single != nullptr && by_label[single->label].rows > 1 &&
       !(is_prediction(r) && std::any_of(members.begin(), members.end(), is_like_it))) {

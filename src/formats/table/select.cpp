@@ -5,8 +5,8 @@
 #include "formats/table/blocks.hpp"
 #include "formats/table/kernel_name.hpp"
 #include "formats/table/parts.hpp"
+#include "formats/table/rounding.hpp"
 #include "formats/table/text.hpp"
-#include "predict/rounding.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -158,7 +158,7 @@ class tree {
     std::sort(order.begin(), order.end(), [](const node* a, const node* b) { return a->value > b->value; });
     for (std::size_t i = 1; i < order.size(); ++i) {
       const double largest = order[i - 1]->value;
-      order[i]->value = order[i]->value >= (1 - predict::rounded) * largest ? largest : order[i]->value;
+      order[i]->value = order[i]->value >= (1 - rounded) * largest ? largest : order[i]->value;
     }
   }
 

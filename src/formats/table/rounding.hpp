@@ -2,17 +2,15 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // What of a prediction is an effect of whole nanoseconds.
-#ifndef VARVE_PREDICT_ROUNDING_HPP
-#define VARVE_PREDICT_ROUNDING_HPP
+#ifndef VARVE_FORMATS_TABLE_ROUNDING_HPP
+#define VARVE_FORMATS_TABLE_ROUNDING_HPP
 
 #include <varve/report.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace varve {
-inline namespace v0 {
-namespace predict {
+namespace varve::table {
 
 inline constexpr double rounded = 0.001;  ///< of a time: less is no difference
 
@@ -24,8 +22,6 @@ inline constexpr double rounded = 0.001;  ///< of a time: less is no difference
          std::max(rounded * larger, kernels);
 }
 
-}  // namespace predict
-}  // namespace v0
-}  // namespace varve
+}  // namespace varve::table
 
-#endif  // VARVE_PREDICT_ROUNDING_HPP
+#endif  // VARVE_FORMATS_TABLE_ROUNDING_HPP
