@@ -19,7 +19,6 @@ using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 using names = std::vector<std::string>;
 
 class numbered : public kineto_events {

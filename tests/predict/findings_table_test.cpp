@@ -101,6 +101,23 @@ TEST(findings_table, one_line_a_phase_says_what_a_layer_less_brings) {
   }
 }
 
+// Of one phase three, but for those that an earlier command looks at already.
+TEST(findings_table, the_slowest_have_a_command_for_each_kernel) {
+  varve::report r = report_with(finding::kind::slowest, "");
+  for (const char* const kernel : {"a", "a", "b", "c", "d"}) {
+    r.findings.push_back({finding::kind::slowest, 0, varve::none, 1, 0,
+                          "number " + std::to_string(r.findings.size()), std::string{"ncu "} + kernel});
+  }
+  EXPECT_EQ(findings_in(r, "Slowest"),
+            "Slowest, and what looks closer\n"
+            "  - number 1\n"
+            "    ncu a\n"
+            "  - number 3\n"
+            "    ncu b\n"
+            "  - number 4\n"
+            "    ncu c");
+}
+
 TEST(findings_table, nothing_in_a_command_reaches_the_terminal) {
   const std::string table =
       to_table(report_with(finding::kind::drift, "ncu --set full \x1b[2J --x '\r ENGINE"));

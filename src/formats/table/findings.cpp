@@ -109,14 +109,24 @@ bool is_news(const report& r, const prediction& p) {
 std::string findings(const report& r, const style& s) {
   std::string out;
   std::vector<entry> texts;
-  std::vector<entry> slowest;
+  std::vector<const finding*> slow;  // the first of each phase, then those that may have other kernels
+  std::vector<const finding*> more;
   std::set<std::uint32_t> phases;
   for (const finding& f : r.findings) {
     if (f.what != finding::kind::slowest) {
       texts.push_back({f.text, f.next_step});
-    } else if (!f.next_step.empty() && slowest.size() < most_slowest && phases.insert(f.phase).second) {
-      slowest.push_back({f.text, f.next_step});  // the others are in the rows
+    } else if (!f.next_step.empty()) {
+      (phases.insert(f.phase).second ? slow : more).push_back(&f);
     }
+  }
+  slow.insert(slow.end(), more.begin(), more.end());
+  std::set<std::string_view> commands;
+  std::vector<entry> slowest;
+  for (std::size_t i = 0; i < slow.size() && slowest.size() < most_slowest; ++i) {
+    if (i < phases.size() || commands.count(slow[i]->next_step) == 0) {
+      slowest.push_back({slow[i]->text, slow[i]->next_step});
+    }
+    commands.insert(slow[i]->next_step);
   }
   list("Findings", texts, most_lines, s, out);
   list("Slowest, and what looks closer", slowest, most_lines, s, out);
