@@ -73,6 +73,14 @@ std::string told_if_too_large(std::int64_t bytes, const std::string& name) {
   return {};
 }
 
+/// A learned table of positions has no row for tokens beyond it, where rotary ones only get worse.
+std::string told_if_beyond_positions(const model& m, std::int64_t context) {
+  return m.positions > 0 && context > m.positions
+             ? "; the model cannot run them: its table of positions has " + std::to_string(m.positions) +
+                   " rows"
+             : std::string{};
+}
+
 /// The option that makes most of a pass.
 std::string largest_of(const predict_arguments& asked) {
   const std::array<std::pair<std::int64_t, const char*>, 3> sizes{{{asked.tokens, "--tokens "},
@@ -131,6 +139,7 @@ int run(const predict_arguments& asked) {
       billions(count_parameters(m).total) + " parameters, weights " + amount(weight_bytes(m)) +
       quantisation_of(m, device) + ", KV cache " + amount(cache) + " for " + std::to_string(asked.sequences) +
       (asked.sequences == 1 ? " sequence of " : " sequences of ") + std::to_string(one.context) + " tokens" +
+      told_if_beyond_positions(m, one.context) +
       told_if_too_large(sizes::sum(weight_bytes(m), cache), device.name) + "\n\n";
   write(how.output, text + to_table(r, table_of(how, STDOUT_FILENO)));
   return success;

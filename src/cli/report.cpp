@@ -46,6 +46,10 @@ report read(const std::string& path, const report_arguments& asked) {
     report_arguments alone = asked;
     alone.counters.clear();
     report r = read(path, alone);
+    if (identify(asked.counters) == file_kind::report_json) {  // options of how to read traces aren't for it
+      alone = {};
+      alone.most_bytes = asked.most_bytes;
+    }
     add_counted(r, read(asked.counters, alone));
     return r;
   }

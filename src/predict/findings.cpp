@@ -10,6 +10,7 @@
 #include "predict/warm_up.hpp"
 
 #include "analyze/verdict.hpp"
+#include "formats/table/rounding.hpp"
 #include "formats/table/units.hpp"
 
 #include <algorithm>
@@ -87,6 +88,10 @@ class finder {
   void overheads();
   void slowest();
   void slowest_labels();
+  void leave_out_equals(std::vector<std::uint32_t> rows);
+  [[nodiscard]] bool is_rounding(std::uint32_t a, std::uint32_t b) const noexcept {
+    return table::is_rounding(r_.layers[a].exclusive, r_.layers[b].exclusive);
+  }
   void slowest_kernels();
   void outliers(const std::vector<peers>& groups);
   void drift(const peers& group);
@@ -186,6 +191,17 @@ void finder::overheads() {
   }
 }
 
+/// Of layers that are predicted to be equal none is the slowest.
+void finder::leave_out_equals(std::vector<std::uint32_t> rows) {
+  const auto time = [&](std::uint32_t i) { return r_.layers[i].exclusive.gpu_time; };
+  std::sort(rows.begin(), rows.end(), [&](auto a, auto b) { return time(a) < time(b); });
+  for (std::size_t i = 1; predicted_ && i < rows.size(); ++i) {
+    if (is_rounding(rows[i - 1], rows[i])) {
+      told_by_label_[rows[i - 1]] = told_by_label_[rows[i]] = true;
+    }
+  }
+}
+
 // Where several layers have one name, what they take together says more than what one of them does.
 void finder::slowest_labels() {
   const std::vector<std::uint32_t> phases = predict::phases_of(r_);
@@ -205,6 +221,9 @@ void finder::slowest_labels() {
   }
   for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
     std::vector<const row*>& here = labels[p];
+    for (const row* const label : here) {
+      leave_out_equals(layers[{p, label->label}]);
+    }
     std::stable_sort(here.begin(), here.end(), [](const row* a, const row* b) {
       return a->exclusive.gpu_time > b->exclusive.gpu_time;
     });
@@ -214,10 +233,14 @@ void finder::slowest_labels() {
       const auto all = static_cast<double>(label->exclusive.gpu_time);
       const auto whole = static_cast<double>(r_.phases[p].total.gpu_time);
       for (const std::uint32_t i : of) {
-        told_by_label_[i] = static_cast<double>(time(i)) <= alike * all / static_cast<double>(of.size());
+        told_by_label_[i] =
+            told_by_label_[i] || static_cast<double>(time(i)) <= alike * all / static_cast<double>(of.size());
       }
-      const auto longest =
+      auto longest =
           *std::max_element(of.begin(), of.end(), [&](auto a, auto b) { return time(a) < time(b); });
+      if (predicted_) {
+        longest = *std::find_if(of.begin(), of.end(), [&](auto i) { return is_rounding(i, longest); });
+      }
       found_.push_back(
           {finding::kind::slowest, p, longest, whole > 0 ? all / whole : 0, 0,
            label->label + (label->phase.empty() ? "" : " in " + label->phase) + " takes " +

@@ -14,17 +14,16 @@ namespace varve {
 inline namespace v0 {
 namespace predict {
 
-namespace {
-
-constexpr std::size_t fewest_peers = 5;
-
-/// "graph 1 (339 nodes)": below it stand the kernels of a replayed graph of which no layer is known.
 bool is_graph(std::string_view label) noexcept {
   const auto ends_with = [&](std::string_view end) {
     return label.size() > end.size() && label.substr(label.size() - end.size()) == end;
   };
   return label.substr(0, 6) == "graph " && (ends_with(" nodes)") || ends_with(" node)"));
 }
+
+namespace {
+
+constexpr std::size_t fewest_peers = 5;
 
 /// Whether a row's index is its place among the kernels of a graph or of a block of it: kernels of one name
 /// at other places work on other tensors.

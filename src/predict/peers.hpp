@@ -8,6 +8,7 @@
 #include <varve/report.hpp>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace varve {
@@ -27,6 +28,10 @@ struct peers {
 
 /// Groups of at least five that ran on the device.
 [[nodiscard]] std::vector<peers> find_peers(const report& r);
+
+/// Whether a label is a replayed graph's as traces are read, "graph 1 (339 nodes)": below it stand the
+/// kernels of one of which no layer is known, or the layers that its capture or its kernels tell.
+[[nodiscard]] bool is_graph(std::string_view label) noexcept;
 
 /// Whether a row is more than a kernel's place in a replayed graph.
 [[nodiscard]] bool is_layer(const report& r, const row& one) noexcept;

@@ -5,11 +5,13 @@
 #include "predict/peers.hpp"
 
 #include "analyze/verdict.hpp"
+#include "formats/table/blocks.hpp"
 #include "formats/table/units.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,6 +35,8 @@ constexpr double fewest_launches = 10;   ///< a pass, for a graph to be worth a 
 constexpr double light = 10;             ///< FLOPs a byte, below which an operator is for moving data
 constexpr double fewest_bits = 6;        ///< of a weight, for a quarter of them to hold anything
 constexpr std::int64_t few_kernels = 4;  ///< a call, of what a neighbour can do on the way
+
+constexpr std::string_view waits_longer = ": the device only waits longer for the host";
 
 /// Roof times under a change of the work.
 struct scenario {
@@ -66,10 +70,8 @@ class predictor {
   }
 
   std::vector<prediction> predict() {
-    for (std::uint32_t p = 0; p < r_.phases.size(); ++p) {
-      if (predict::is_of_interest(r_.phases[p]) && r_.phases[p].passes > 0 &&
-          r_.phases[p].partition.busy() > 0) {
-        phase_ = p;
+    for (phase_ = 0; phase_ < r_.phases.size(); ++phase_) {
+      if (of_interest()) {
         graphs();
         for (const scenario& s : scenarios) {
           roofs(s);
@@ -77,7 +79,11 @@ class predictor {
       }
     }
     fusions();
-    without_layers();
+    for (phase_ = 0; phase_ < r_.phases.size(); ++phase_) {
+      if (of_interest()) {
+        without_a_layer();
+      }
+    }
     return std::move(found_);
   }
 
@@ -94,6 +100,9 @@ class predictor {
     }
   }
 
+  [[nodiscard]] bool of_interest() const noexcept {
+    return predict::is_of_interest(phase()) && phase().passes > 0 && phase().partition.busy() > 0;
+  }
   [[nodiscard]] const phase_row& phase() const noexcept { return r_.phases[phase_]; }
   [[nodiscard]] double passes() const noexcept { return static_cast<double>(phase().passes); }
   [[nodiscard]] double a_pass(time_ns total) const noexcept { return static_cast<double>(total) / passes(); }
@@ -103,6 +112,10 @@ class predictor {
     const wall_partition& w = phase().partition;
     return 1 - static_cast<double>(w.starved.total()) / static_cast<double>(w.wall());
   }
+  /// Share of the wall that kernels shorten when they get shorter themselves. Where the device waits for the
+  /// host for half of the time or more, as in what is called launch-bound, it then only waits longer; of a
+  /// wall that starves for less, as much as it starves is taken to be of that kind too.
+  [[nodiscard]] double shortened_share() const noexcept { return std::max(0.0, 2 * device_share() - 1); }
 
   void graphs();
   /// Whether a phase's declared work is more than its device could have done.
@@ -117,9 +130,9 @@ class predictor {
   void roofs(const scenario& s);
   [[nodiscard]] bool leaves_room(const row& layer) const;
   void fusions();
-  void without_layers();
+  void without_a_layer();
   void tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
-            const std::string& what_if, std::string model);
+            const std::string& what_if, std::string model, std::string_view remark = {});
 
   const report& r_;
   std::vector<std::uint32_t> phases_;
@@ -129,7 +142,7 @@ class predictor {
 };
 
 void predictor::tell(change what, std::uint32_t layer, double now, double best, double expected, double worst,
-                     const std::string& what_if, std::string model) {
+                     const std::string& what_if, std::string model, std::string_view remark) {
   prediction& p = found_.emplace_back();
   p.what = what;
   p.phase = phase_;
@@ -141,6 +154,7 @@ void predictor::tell(change what, std::uint32_t layer, double now, double best, 
   p.helps = p.expected <= (1 - worth_it) * now;
   p.text = phase().phase + " with " + what_if + (p.helps ? ": " : " gains little: ") + duration(now) +
            " to " + duration(p.expected) + " (" + duration(p.at_best) + " to " + duration(p.at_worst) + ")";
+  p.text += remark;
   p.model = std::move(model);
 }
 
@@ -205,11 +219,13 @@ void predictor::roofs(const scenario& s) {
   }
   if (parts.known < enough_known * gpu_time || beats_roof()) {
     // Where the host decides, even what is not known can be bounded.
-    if (device_share() < 0.5 && s.what == change::quarter_weight_bytes) {
+    if (!(shortened_share() > 0) && s.what == change::quarter_weight_bytes) {
       const double most = a_pass(phase().partition.busy()) * 3 / 4;
-      tell(s.what, none, now, now - most, now - device_share() * most, now, s.name,
-           "even if all GPU time were spent on reading weights: the device starves for " +
-               percent(1 - device_share(), 1) + " % of the wall");
+      tell(s.what, none, now, now - most, now, now, s.name,
+           "the device starves for " + percent(1 - device_share(), 1) +
+               " % of the wall: kernels that take less time leave it waiting longer; at best as if all GPU "
+               "time were spent on reading weights and the host kept up",
+           waits_longer);
     }
     return;
   }
@@ -227,18 +243,18 @@ void predictor::roofs(const scenario& s) {
         roof >= at_the_roof * time || (s.what == change::double_batch && !leaves_room(*layer));
     likely += goes_with_it ? relative : then - roof;
   }
-  const double expected = wall() + device_share() * likely;
   if (s.what == change::double_batch) {
-    tell(s.what, none, now, wall(), expected, now, s.name,
+    tell(s.what, none, now, wall(), wall() + device_share() * likely, now, s.name,
          "for the tokens of two passes; rows take longer as their roof does, those under 60 % of it whose "
          "kernels fill at most half of the device by what is added to it; at best the host and the device "
          "hide all of it");
   } else {
-    tell(s.what, none, now, wall() + proportional, expected, now, s.name,
-         "rows at 60 % of their roof or more go with it, others lose what the roof loses, as far as the "
-         "device "
-         "decides (" +
-             percent(device_share(), 1) + " % of the wall); at best all go with it");
+    const double share = shortened_share();
+    tell(s.what, none, now, wall() + proportional, wall() + share * likely, now, s.name,
+         "rows at 60 % of their roof or more go with it, others lose what the roof loses, where the device "
+         "doesn't wait for the host anyway (" +
+             percent(share, 1) + " % of the wall); at best all go with it and the host keeps up",
+         share > 0 ? "" : waits_longer);
   }
 }
 
@@ -287,20 +303,55 @@ void predictor::fusions() {
   }
 }
 
-void predictor::without_layers() {
-  for (const predict::peers& group : predict::find_peers(r_)) {
-    const row& layer = r_.layers[group.rows[group.rows.size() / 2]];
-    phase_ = predict::phase_of(r_, layer);
-    if (phase_ == none || phase().passes == 0 || !predict::is_of_interest(phase()) ||
-        layer.index == no_index || layer.parent != none) {
-      continue;
+// Of the blocks that the phase's model repeats, those of the label with the most time. What a graph replays
+// is the same layer in each graph.
+void predictor::without_a_layer() {
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    if (phases_[i] == phase_) {
+      members.push_back(i);
     }
-    const double time = a_pass(layer.inclusive.gpu_time);
-    const double starved = a_pass(layer.inclusive.starved.total());
-    tell(change::left_out, group.rows[group.rows.size() / 2], wall(), wall() - time - starved,
-         wall() - time - starved, wall() - device_share() * time, "one " + layer.label + " less",
-         "its GPU time and what the device starves before its work go");
   }
+  struct block {
+    std::uint32_t first = none;  ///< of its rows
+    double gpu_time = 0;
+    double starved = 0;
+  };
+  using place = std::pair<std::uint32_t, std::int32_t>;  // parent, none where those are graphs, and index
+  struct kind {
+    double gpu_time = 0;
+    std::map<place, block> blocks;
+  };
+  std::map<std::string_view, kind> kinds;
+  for (const std::size_t i : table::find_blocks(r_.layers, members).rows) {
+    const row& layer = r_.layers[i];
+    const bool replayed = layer.parent < i && predict::is_graph(r_.layers[layer.parent].label);
+    kind& k = kinds[layer.label];
+    block& b = k.blocks[{replayed ? none : layer.parent, layer.index}];
+    b.first = b.first == none ? static_cast<std::uint32_t>(i) : b.first;
+    b.gpu_time += a_pass(layer.inclusive.gpu_time);
+    b.starved += a_pass(layer.inclusive.starved.total());
+    k.gpu_time += a_pass(layer.inclusive.gpu_time);
+  }
+  const auto most = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.second.gpu_time < b.second.gpu_time;
+  });
+  if (most == kinds.end()) {
+    return;
+  }
+  std::vector<block> alike;
+  for (const auto& [where, b] : most->second.blocks) {
+    alike.push_back(b);
+  }
+  const auto middle = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 2);
+  std::nth_element(alike.begin(), middle, alike.end(), [](const block& a, const block& b) {
+    return std::tuple{a.gpu_time, a.first} < std::tuple{b.gpu_time, b.first};
+  });
+  const double gone = middle->gpu_time + middle->starved;
+  tell(change::left_out, middle->first, wall(), wall() - gone, wall() - gone,
+       wall() - device_share() * middle->gpu_time,
+       "one " + std::string{most->first} + " of " + std::to_string(alike.size()) + " left out",
+       "the median one's GPU time and what the device starves before its work go");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 //
 // A pass as it would be at the roof.
 #include "trace/pipe_names.hpp"
+#include "work/label_rules.hpp"
 #include "work/tensors.hpp"
 
 #include <varve/model.hpp>
@@ -129,10 +130,11 @@ class writer {
       throw std::overflow_error{
           "the FLOPs, bytes or nanoseconds of the pass are 2^63 or more, which varve does not count"};
     }
-    t_.works.push_back({block_, all, work_source::description});
-    t_.add_call({begin, begin, ++correlation_, block_, 0, call_kind::launch, false});
+    const std::uint32_t innermost = inner_ != none ? inner_ : block_;
+    t_.works.push_back({innermost, all, work_source::description});
+    t_.add_call({begin, begin, ++correlation_, innermost, 0, call_kind::launch, false});
     t_.add_activity({begin, now(), correlation_, t_.strings.intern(name), none, none, 0});
-    for (const std::uint32_t r : {pass_, layer_, block_}) {
+    for (const std::uint32_t r : {pass_, layer_, block_, inner_}) {
       if (r != none) {
         t_.ranges[r].end = now();
       }
@@ -166,7 +168,10 @@ class writer {
     if (!same_layer) {
       layer_ = o.layer == no_index ? none : open(pass_, range_kind::layer, "layer", o.layer);
     }
-    if (!same_layer || block_ == none || o.block != block_name_) {
+    // Norms of queries, keys or latents don't end the attention around them.
+    const bool inside = same_layer && block_name_ == "attention" && model_work::is_inner_norm(o);
+    inner_ = inside ? (inner_ != none ? inner_ : open(block_, range_kind::op, o.block, no_index)) : none;
+    if (!inside && (!same_layer || block_ == none || o.block != block_name_)) {
       block_ = open(layer_ != none ? layer_ : pass_, range_kind::op, o.block, no_index);
       block_name_ = o.block;
     }
@@ -182,6 +187,7 @@ class writer {
   std::uint32_t pass_ = none;
   std::uint32_t layer_ = none;
   std::uint32_t block_ = none;
+  std::uint32_t inner_ = none;  ///< in the block
   std::string_view block_name_;
   std::uint32_t correlation_ = 0;
 };

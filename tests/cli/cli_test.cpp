@@ -205,6 +205,10 @@ TEST_F(cli, puts_what_another_run_counted_beside_the_times) {
   EXPECT_THAT(run({"report", timed}).out, Not(HasSubstr("DRAM read")));
   EXPECT_THAT(run({"report", timed, "--counters", counted}).out,
               AllOf(HasSubstr("DRAM read"), HasSubstr("3.00 MB")));
+  const std::string report_of_counts = files.write("counts.json", run({"report", counted, "--json"}).out);
+  const outcome both = run({"report", timed, "--counters", report_of_counts, "--steady", "--by-batch"});
+  EXPECT_THAT(both.out, HasSubstr("3.00 MB"));
+  EXPECT_EQ(both.err, "");  // the options are for the trace
   const outcome missing = run({"report", timed, "--counters", files.path("none.json")});
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("none.json"));

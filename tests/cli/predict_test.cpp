@@ -96,6 +96,19 @@ TEST_F(predict, says_that_a_model_does_not_fit) {
   EXPECT_THAT(of(own, "80000000"), AllOf(HasSubstr("163.8 GB"), Not(HasSubstr("fit"))));
 }
 
+TEST_F(predict, says_that_a_table_of_positions_ends_before_the_context) {
+  const std::string gpt2 = files.write("gpt2.json", R"({"model_type": "gpt2", "n_embd": 64, "n_head": 4,
+    "n_layer": 2, "n_positions": 1024, "vocab_size": 100})");
+  const auto of = [&](const std::string& of_model, const char* context) {
+    return run({"predict", "--model", of_model, "--device", "h200", "--context", context}).out;
+  };
+  EXPECT_THAT(of(gpt2, "1025"),
+              HasSubstr(" for 1 sequence of 1025 tokens; the model cannot run them: its table "
+                        "of positions has 1024 rows\n"));
+  EXPECT_THAT(of(gpt2, "1024"), Not(HasSubstr("cannot")));
+  EXPECT_THAT(of(model, "100000"), Not(HasSubstr("cannot")));  // it has none
+}
+
 // One token at 10,000 keys, in bytes, of which each takes as long. Linear: of a layer 1024 · 512 · 2 of q, k
 // and v, 512 · 512 · 2 of o, 3 · 512 · 1024 · 2 of its block: 4,718,592; activations with new keys and values
 // 1024 · 3, 1024 · 2, 1024 + 2 · 2048, 2048 + 1024: 13,312. Two of them and the head's 1,024,000 + 1024 +

@@ -83,6 +83,41 @@ TEST(findings_table, of_the_slowest_one_a_phase_is_shown) {
             "    ncu ENGINE");
 }
 
+// 20 layers of 50 in a pass of 1000: 5 % of it would help, and 40 of 25 gain half as much.
+TEST(findings_table, one_line_a_phase_says_what_a_layer_less_brings) {
+  for (const int layers : {20, 40}) {
+    varve::report r = decode(1, 1000, 0);
+    for (int i = 0; i < layers; ++i) {
+      add_layer(r, "layer", i, 1, 1000 / layers);
+    }
+    r.predictions = predictions_of(r);
+    EXPECT_EQ(findings_in(r, "What if"),
+              std::string{"What if\n"} +
+                  (layers == 20
+                       ? "  - decode with one layer of 20 left out: 1.00 µs to 950 ns (950 ns to 950 ns)\n"
+                       : "  - decode with one layer of 40 left out gains little: 1.00 µs to 975 ns (975 ns "
+                         "to 975 ns)\n") +
+                  "    expected (at best to at worst) for a pass; --json says what each rests on");
+  }
+}
+
+// Of one phase three, but for those that an earlier command looks at already.
+TEST(findings_table, the_slowest_have_a_command_for_each_kernel) {
+  varve::report r = report_with(finding::kind::slowest, "");
+  for (const char* const kernel : {"a", "a", "b", "c", "d"}) {
+    r.findings.push_back({finding::kind::slowest, 0, varve::none, 1, 0,
+                          "number " + std::to_string(r.findings.size()), std::string{"ncu "} + kernel});
+  }
+  EXPECT_EQ(findings_in(r, "Slowest"),
+            "Slowest, and what looks closer\n"
+            "  - number 1\n"
+            "    ncu a\n"
+            "  - number 3\n"
+            "    ncu b\n"
+            "  - number 4\n"
+            "    ncu c");
+}
+
 TEST(findings_table, nothing_in_a_command_reaches_the_terminal) {
   const std::string table =
       to_table(report_with(finding::kind::drift, "ncu --set full \x1b[2J --x '\r ENGINE"));

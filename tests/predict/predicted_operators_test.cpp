@@ -10,11 +10,14 @@
 
 #include "work/small_model.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <ostream>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -267,6 +270,72 @@ TEST(predicted_operators, are_no_layers) {
                                             "layer 1 / mlp", "norm", "head"}));
   EXPECT_THAT(paths, testing::Each(Not(HasSubstr("proj"))));
   EXPECT_EQ(r.find({"attention"})->main_kernel, "qkv_proj");  // 2560 of 5440 µs
+}
+
+varve::row_query at_path(std::string_view path) {
+  varve::row_query q;
+  q.path = path;
+  return q;
+}
+
+// Norms of 8 latents stand inside of the attention of their layer, two in each: 16 bytes of weights and 16 +
+// 16 of activations at a byte a microsecond are 48 µs. Layers have four norms of their own, which are as
+// long.
+TEST(predicted_operators, of_attention_are_one_call_a_layer) {
+  const varve::report r = predicted(with_latents(), one_token, abacus(0.001));
+  const auto label = [&](const std::string& name) {
+    return *std::find_if(r.labels.begin(), r.labels.end(),
+                         [&](const varve::row& l) { return l.label == name; });
+  };
+  const varve::measures attention = label("attention").inclusive;
+  EXPECT_EQ(attention.calls, 2);
+  EXPECT_EQ(attention.gpu_time - label("attention").exclusive.gpu_time, 2 * 2 * 48'000);
+  EXPECT_EQ(label("norm").inclusive.gpu_time, (2 * (2 + 4) + 1) * 48'000);  // and the final one
+  const varve::row* const inside = r.find(at_path("layer 0 / attention / norm"));
+  ASSERT_NE(inside, nullptr);
+  EXPECT_EQ(inside->path, "layer 0 / attention / norm");
+  EXPECT_EQ(inside->inclusive.calls, 2);
+  EXPECT_EQ(r.find(at_path("layer 0 / attention"))->inclusive.calls, 1);
+}
+
+// A layer moves 2 · 48 + 304 + 112 + 160 + 2 · 48 + 592 + 96 + 304 = 1760 bytes: at 0.7 bytes a nanosecond
+// 2514.3 ns, so that of twelve layers some take 2514 and some 2515, which is none of the model's doing. The
+// attention's 576 bytes take 822.9 ns, 822 or 823: more than a thousandth apart.
+TEST(predicted_operators, of_equal_layers_none_is_the_slowest) {
+  varve::model m = small();
+  m.layers.assign(12, m.layers[0]);
+  varve::ceilings c = abacus(1e-9);
+  c.bandwidth = 0.7e9;
+  const varve::report r = predicted(m, one_token, c);
+  varve::table_options all;
+  all.depth = 1;
+  const std::string table = to_table(r, all);
+  EXPECT_THAT(table, Not(HasSubstr("slowest one")));
+  std::size_t last = 0;
+  std::set<varve::time_ns> times;
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "layer " + std::to_string(i);
+    const std::size_t at = table.find("\n" + name + ' ');
+    ASSERT_NE(at, std::string::npos) << name;
+    EXPECT_GT(at, last) << name;
+    last = at;
+    times.insert(r.find(at_path(name))->inclusive.gpu_time);
+  }
+  EXPECT_EQ(times, (std::set<varve::time_ns>{2514, 2515}));
+  for (const varve::finding& f : r.findings) {
+    EXPECT_THAT(f.text, Not(HasSubstr("layer "))) << f.text;
+  }
+}
+
+// One layer of twice the width is the slowest, and is told.
+TEST(predicted_operators, of_layers_that_differ_the_slowest_is_told) {
+  varve::model m = small();
+  m.layers.assign(12, m.layers[0]);
+  m.layers[7].mlp.width = 32;
+  const varve::report r = predicted(m, one_token, abacus(0.001));
+  EXPECT_THAT(to_table(r), HasSubstr("slowest one: layer 7 / mlp"));
+  EXPECT_THAT(r.findings, testing::Contains(testing::Field(&varve::finding::text,
+                                                           testing::StartsWith("layer 7 / mlp in decode"))));
 }
 
 TEST(predicted_operators, are_called_operators) {

@@ -3,6 +3,7 @@
 #include "formats/pytorch/annotations.hpp"
 
 #include "formats/pytorch/inference.hpp"
+#include "formats/pytorch/numbered.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -57,6 +58,7 @@ void annotations::write(trace& t, const annotation_times& times, loss_counts& lo
   list_.sort();
   settle_passes(t, list_, slack);
   steps_as_ops_ = infer_passes(t, list_, times);
+  index_numbered(t, list_, slack);
   std::vector<std::uint32_t> open;   // each holds the next
   std::vector<std::size_t> lengths;  // of their paths
   std::uint16_t thread = narrow_none;

@@ -36,6 +36,7 @@ struct mark {
   range_kind kind = range_kind::op;
   std::vector<std::pair<varve_attribute, std::int64_t>> attributes;  ///< of a pass
   mark_form form = mark_form::plain;
+  bool by_rule = false;  ///< of the user
 };
 
 /// Whether the JSON string `token` names a call of a module: "nn.Module: Linear_3".

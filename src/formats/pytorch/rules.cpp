@@ -97,6 +97,7 @@ bool all_digits(std::string_view text) noexcept {
 /// `plain` is what the text marks without the rule.
 mark apply(const naming_rule& rule, const found_groups& found, mark plain) {
   mark out;
+  out.by_rule = true;
   out.form = plain.form == mark_form::module_call ? mark_form::module_call : mark_form::plain;
   for (std::size_t g = 1; g < found.size(); ++g) {
     if (!found[g].matched) {

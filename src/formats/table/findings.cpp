@@ -18,6 +18,7 @@ namespace varve::table {
 namespace {
 
 constexpr std::size_t most_lines = 8;
+constexpr std::size_t most_what_if = 12;  // of two phases each
 constexpr std::size_t most_slowest = 3;
 constexpr std::size_t list_indent = 4;
 
@@ -74,32 +75,33 @@ std::string next_step(std::string_view text, std::size_t width) {
   return safe.rfind("ncu ", 0) == 0 ? in_lines(safe, width) : flow({safe}, " ", list_indent, width);
 }
 
-void list(std::string_view title, const std::vector<entry>& texts, const style& s, std::string& out) {
+void list(std::string_view title, const std::vector<entry>& texts, std::size_t most, const style& s,
+          std::string& out) {
   if (texts.empty()) {
     return;
   }
   out += '\n' + s.bold(title) + '\n';
-  for (std::size_t i = 0; i < std::min(texts.size(), most_lines); ++i) {
+  for (std::size_t i = 0; i < std::min(texts.size(), most); ++i) {
     out += "  - " + flow({printable(texts[i].text)}, " ", list_indent, s.text_width()) + '\n';
     if (!texts[i].next_step.empty()) {
       out += std::string(list_indent, ' ') + s.dim(next_step(texts[i].next_step, s.text_width())) + '\n';
     }
   }
-  if (texts.size() > most_lines) {
-    out += "  - " +
-           s.dim(counted(static_cast<std::int64_t>(texts.size() - most_lines), "more", "more") +
-                 ": --json has all") +
-           '\n';
+  if (texts.size() > most) {
+    out +=
+        "  - " +
+        s.dim(counted(static_cast<std::int64_t>(texts.size() - most), "more", "more") + ": --json has all") +
+        '\n';
   }
 }
 
-/// Those that help, and for phases that starve also that fewer bytes don't.
+/// Those that help, what one layer less brings, and for phases that starve also that fewer bytes don't.
 bool is_news(const report& r, const prediction& p) {
   const bool starves = std::any_of(r.findings.begin(), r.findings.end(), [&](const finding& f) {
     return f.what == finding::kind::overhead && f.phase == p.phase;
   });
-  return p.what != prediction::change::left_out &&
-         (p.helps || (starves && p.what == prediction::change::quarter_weight_bytes));
+  return p.helps || p.what == prediction::change::left_out ||
+         (starves && p.what == prediction::change::quarter_weight_bytes);
 }
 
 }  // namespace
@@ -107,17 +109,27 @@ bool is_news(const report& r, const prediction& p) {
 std::string findings(const report& r, const style& s) {
   std::string out;
   std::vector<entry> texts;
-  std::vector<entry> slowest;
+  std::vector<const finding*> slow;  // the first of each phase, then those that may have other kernels
+  std::vector<const finding*> more;
   std::set<std::uint32_t> phases;
   for (const finding& f : r.findings) {
     if (f.what != finding::kind::slowest) {
       texts.push_back({f.text, f.next_step});
-    } else if (!f.next_step.empty() && slowest.size() < most_slowest && phases.insert(f.phase).second) {
-      slowest.push_back({f.text, f.next_step});  // the others are in the rows
+    } else if (!f.next_step.empty()) {
+      (phases.insert(f.phase).second ? slow : more).push_back(&f);
     }
   }
-  list("Findings", texts, s, out);
-  list("Slowest, and what looks closer", slowest, s, out);
+  slow.insert(slow.end(), more.begin(), more.end());
+  std::set<std::string_view> commands;
+  std::vector<entry> slowest;
+  for (std::size_t i = 0; i < slow.size() && slowest.size() < most_slowest; ++i) {
+    if (i < phases.size() || commands.count(slow[i]->next_step) == 0) {
+      slowest.push_back({slow[i]->text, slow[i]->next_step});
+    }
+    commands.insert(slow[i]->next_step);
+  }
+  list("Findings", texts, most_lines, s, out);
+  list("Slowest, and what looks closer", slowest, most_lines, s, out);
   std::vector<const prediction*> news;
   for (const prediction& p : r.predictions) {
     if (is_news(r, p)) {
@@ -132,7 +144,7 @@ std::string findings(const report& r, const style& s) {
   for (const prediction* const p : news) {
     texts.push_back({p->text});
   }
-  list("What if", texts, s, out);
+  list("What if", texts, most_what_if, s, out);
   if (!texts.empty()) {
     out += "    " +
            s.dim(flow({"expected (at best to at worst) for a pass; --json says what each rests on"}, " ", 4,

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/table/blocks.hpp"
 #include "formats/table/parts.hpp"
+#include "formats/table/rounding.hpp"
 #include "formats/table/select.hpp"
 #include "formats/table/sums.hpp"
 #include "formats/table/text.hpp"
@@ -64,10 +65,12 @@ std::vector<std::string> slowest(const report& r, const phase_row& p) {
   };
   std::map<std::string_view, sum> by_label;
   const row* single = nullptr;
+  std::vector<const row*> members;
   for (const row& l : r.layers) {
     if (l.path.empty() || !belongs(l, p) || l.exclusive.gpu_time <= 0) {
       continue;
     }
+    members.push_back(&l);
     sum& entry = by_label[l.label];
     entry.time += static_cast<double>(l.exclusive.gpu_time);
     ++entry.rows;
@@ -89,7 +92,12 @@ std::vector<std::string> slowest(const report& r, const phase_row& p) {
     pieces.push_back(printable(label) + ' ' + percent(all.time, whole) + " %" +
                      (all.rows > 1 ? " (" + count(all.rows) + " of them)" : ""));
   }
-  if (single != nullptr && by_label[single->label].rows > 1) {
+  const auto is_like_it = [&](const row* other) {
+    return other != single && other->label == single->label &&
+           is_rounding(other->exclusive, single->exclusive);
+  };
+  if (single != nullptr && by_label[single->label].rows > 1 &&
+      !(is_prediction(r) && std::any_of(members.begin(), members.end(), is_like_it))) {
     pieces.push_back("slowest one: " + path_text(r, *single) + ", " +
                      percent(static_cast<double>(single->exclusive.gpu_time), whole) + " %");
   }

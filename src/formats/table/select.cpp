@@ -4,6 +4,8 @@
 
 #include "formats/table/blocks.hpp"
 #include "formats/table/kernel_name.hpp"
+#include "formats/table/parts.hpp"
+#include "formats/table/rounding.hpp"
 #include "formats/table/text.hpp"
 
 #include <algorithm>
@@ -52,6 +54,7 @@ const std::vector<row>& rows_of(const report& r, view by) noexcept {
 
 struct node {
   const row* source = nullptr;
+  double value = 0;                   ///< that the table is sorted by
   std::size_t parent = 0;             ///< position in the tree; the root is its own
   std::vector<std::size_t> children;  ///< in the order of the table
   std::size_t group = 0;              ///< of a block and what is below it: see tree::group_of
@@ -65,7 +68,7 @@ class tree {
  public:
   /// Counts in `s` what lies deeper than its levels.
   tree(const std::vector<row>& rows, const std::vector<std::size_t>& members, const blocks& found,
-       const row_test& wanted, const table_options& options, section& s)
+       const row_test& wanted, const table_options& options, bool predicted, section& s)
       : options_{options} {
     struct place {
       std::size_t node = 0;  ///< of the row, or of its nearest ancestor here
@@ -91,7 +94,17 @@ class tree {
       }
       places.emplace(i, place{nodes_.size(), level});
       nodes_[parent.node].children.push_back(nodes_.size());
-      nodes_.push_back({&r, parent.node, {}, group_of(i, parent.node, r.label, found), false, false, false});
+      nodes_.push_back({&r,
+                        sort_value(r, options.sort),
+                        parent.node,
+                        {},
+                        group_of(i, parent.node, r.label, found),
+                        false,
+                        false,
+                        false});
+    }
+    if (predicted) {
+      even_out();
     }
     for (node& n : nodes_) {
       std::stable_sort(n.children.begin(), n.children.end(),
@@ -134,8 +147,19 @@ class tree {
     return static_cast<double>(nodes_[i].source->inclusive.gpu_time);
   }
 
-  [[nodiscard]] bool before(std::size_t a, std::size_t b) const {
-    return sort_value(*nodes_[a].source, options_.sort) > sort_value(*nodes_[b].source, options_.sort);
+  [[nodiscard]] bool before(std::size_t a, std::size_t b) const { return nodes_[a].value > nodes_[b].value; }
+
+  /// Rows whose values differ by rounding have one value, and so stay in the order of the trace.
+  void even_out() {
+    std::vector<node*> order;
+    for (std::size_t i = 1; i < nodes_.size(); ++i) {
+      order.push_back(&nodes_[i]);
+    }
+    std::sort(order.begin(), order.end(), [](const node* a, const node* b) { return a->value > b->value; });
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      const double largest = order[i - 1]->value;
+      order[i]->value = order[i]->value >= (1 - rounded) * largest ? largest : order[i]->value;
+    }
   }
 
   /// 0 outside blocks, 1 for blocks; rows below them have one number where the labels from their block down
@@ -348,7 +372,7 @@ std::vector<section> select(const report& r, const table_options& options) {
       s.levels = found.level != 0 ? found.level + 1 : 0;  // down to their parts, or all
     }
     s.levels = options.by == view::layer && options.depth ? *options.depth : s.levels;
-    tree t{rows, members[i], found, wanted, options, s};
+    tree t{rows, members[i], found, wanted, options, is_prediction(r), s};
     s.first = members[i].empty() ? nullptr : &rows[members[i].front()];
     t.fill(s, rows);
   }
