@@ -23,7 +23,7 @@ constexpr usual_rule usual[] = {
     {"*rotary* rope", ""},
 
     // Blocks of layers
-    {"layer layers *decoderlayer *transformerlayer *transformerblock *decoderblock gpt2block block blk",
+    {"layer layers *decoderlayer *transformerlayer *transformerblock *decoderblock gpt2block block blk h",
      "layer"},
     {"sharedexpert sharedexperts sharedmlp",
      "moe/shared_gate_up,moe/shared_gate_proj,moe/shared_up_proj,moe/shared_act_mul,moe/shared_down,"
