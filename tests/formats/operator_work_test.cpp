@@ -171,6 +171,45 @@ TEST_F(operator_work_test, counts_products_of_small_types_with_their_scales) {
             (work{8192, 148, 0, 1024 + 256}));
 }
 
+TEST_F(operator_work_test, counts_nothing_of_what_has_a_size_of_zero) {
+  // An expert that no token chose: not the 64·8·2 = 1024 bytes of B, since no kernel reads them.
+  const std::string half2 = R"(["c10::Half", "c10::Half"])";
+  for (const std::string dims :
+       {"[[0, 64], [64, 8]]", "[[16, 64], [64, 0]]", "[[16, 0], [0, 8]]", "[[0, 0], [0, 0]]"}) {
+    EXPECT_EQ(work_of("aten::mm", dims, half2), work{}) << dims;
+    EXPECT_EQ(work_of("aten::matmul", dims, half2), work{}) << dims;
+  }
+  EXPECT_EQ(work_of("aten::mm", "[[1, 1], [1, 1]]", half2), (work{2, 2, 0, 4}));  // one of each: 3 · 2 bytes
+  EXPECT_EQ(
+      work_of("aten::linear", "[[2, 0, 64], [8, 64], [8]]", R"(["c10::Half", "c10::Half", "c10::Half"])"),
+      work{});
+  EXPECT_EQ(work_of("aten::bmm", "[[0, 4, 5], [0, 5, 6]]", half2), work{});
+  EXPECT_EQ(work_of("aten::bmm", "[[3, 4, 0], [3, 0, 6]]", half2), work{});
+  EXPECT_EQ(
+      work_of("aten::_scaled_mm", "[[0, 32], [32, 8], [0, 1], [1, 8], [], [], [], []]",
+              R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "", "", "Scalar", "Scalar"])",
+              R"(["", "", "", "", "", "", "15", "False"])"),
+      work{});
+  // No query, whether or not it is causal; a batch of none of a convolution; no id to look up.
+  for (const std::string causal : {"False", "True"}) {
+    EXPECT_EQ(work_of("aten::scaled_dot_product_attention",
+                      "[[2, 4, 0, 8], [2, 4, 3, 8], [2, 4, 3, 8], [], [], [], [], []]",
+                      R"(["c10::Half", "c10::Half", "c10::Half", "", "Scalar", "Scalar", "", "Scalar"])",
+                      R"(["", "", "", "", "0.", ")" + causal + R"(", "", "False"])"),
+              work{})
+        << causal;
+  }
+  EXPECT_EQ(
+      work_of(
+          "aten::conv1d", "[[0, 2, 8], [4, 2, 3], [4], [], [], [], []]",
+          R"(["c10::Half", "c10::Half", "c10::Half", "ScalarList", "ScalarList", "ScalarList", "Scalar"])",
+          R"(["", "", "", "[1]", "[0]", "[1]", "1"])"),
+      work{});
+  const std::string ids = R"(["c10::Half", "long int", "Scalar", "Scalar", "Scalar"])";
+  EXPECT_EQ(work_of("aten::embedding", "[[1000, 8], [0], [], [], []]", ids), work{});
+  EXPECT_EQ(work_of("aten::embedding", "[[1000, 0], [3], [], [], []]", ids), work{});
+}
+
 TEST_F(operator_work_test, counts_the_pairs_that_attention_looks_at) {
   const std::string qkv = "[[2, 4, 3, 8], [2, 4, 3, 8], [2, 4, 3, 8], [], [], [], [], []]";
   const std::string types =

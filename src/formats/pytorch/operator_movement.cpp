@@ -55,6 +55,9 @@ std::optional<terms> embedding(const inputs& in) {
   }
   const amount rows = elements(in[1]) * in[0].sizes[1] * element_size(in[0]);
   terms t;
+  if (rows.value() == 0) {
+    return t;
+  }
   t.weights = rows;
   t.activations = rows + size_of(in[1]);
   return t;

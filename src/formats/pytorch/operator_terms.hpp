@@ -84,7 +84,7 @@ const known_operator* find(std::string_view name, const known_operator (&list)[S
   return found != std::end(list) ? found : nullptr;
 }
 
-/// Null for others. Names are without overloads.
+/// Null for others. Names are without overloads. The first three multiply.
 [[nodiscard]] const known_operator* find_product(std::string_view name) noexcept;
 [[nodiscard]] const known_operator* find_attention(std::string_view name) noexcept;
 [[nodiscard]] const known_operator* find_convolution(std::string_view name) noexcept;

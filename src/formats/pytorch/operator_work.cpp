@@ -31,13 +31,18 @@ std::string_view without_overload(std::string_view name) noexcept {
   return scope == std::string_view::npos ? name : name.substr(0, name.find('.', scope));
 }
 
-const known_operator* find_known(std::string_view name) noexcept {
-  for (const auto find : {find_product, find_attention, find_convolution, find_movement}) {
+const known_operator* find_multiplying(std::string_view name) noexcept {
+  for (const auto find : {find_product, find_attention, find_convolution}) {
     if (const known_operator* const k = find(name)) {
       return k;
     }
   }
   return nullptr;
+}
+
+const known_operator* find_known(std::string_view name) noexcept {
+  const known_operator* const k = find_multiplying(name);
+  return k != nullptr ? k : find_movement(name);
 }
 
 /// What goes element by element runs on the cores: in FP64 where a tensor is, else in FP32, narrow types too.
@@ -59,6 +64,9 @@ work operator_work(std::string_view name, const operator_inputs& in) {
   const auto t = of != nullptr ? of(in) : std::nullopt;
   if (!t || !t->flops.known() || !(t->weights + t->kv + t->activations).known()) {
     return {};
+  }
+  if (find_multiplying(name) != nullptr && t->flops.value() == 0) {
+    return {};  // a size of 0: nothing is read
   }
   work w{t->flops.value(), t->weights.value(), t->kv.value(), t->activations.value()};
   w.pipe = w.flops == 0 ? math_pipe::unknown : t->pipe == math_pipe::fp32 ? element_pipe(in) : t->pipe;
