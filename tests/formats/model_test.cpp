@@ -369,6 +369,50 @@ TEST_F(model_file, a_quantised_head_is_stored_beside_the_table) {
   EXPECT_FALSE(tensors("", R"("re:.*mlp.*")").head);
 }
 
+// Two layers of 256 · 256 for q, k, v and o and 256 · 512 for gate, up and down. In 4 bits with 16 of scale
+// and 4 of zero for 128 along k, 256 · 512 takes 65,536 + 512 · 2 · 20/8 = 68,096 bytes as gate and up, and
+// 65,536 + 256 · 4 · 20/8 = 68,096 as down; in 16 bits 262,144. In 8 bits, 8 of zero: 131,072 + 1024 · 3 =
+// 134,144.
+TEST_F(model_file, single_modules_of_gptq_have_formats_of_their_own) {
+  const auto gptq = [&](const std::string& more) {
+    return read(tiny_llama + R"(, "quantization_config": {"quant_method": "gptq", "bits": 4,
+                "group_size": 128, )" +
+                more + "}");
+  };
+  const auto dynamic = [&](const std::string& entries) { return gptq(R"("dynamic": {)" + entries + "}"); };
+  const varve::weight_format int4{dtype::int4, 128, 1, 16, 4};
+  const varve::weight_format int8{dtype::int8, 128, 1, 16, 8};
+  const std::int64_t whole = weight_bytes(gptq(R"("dynamic": null)"));
+  const varve::model down = dynamic(R"("-:.*down_proj.*": {})");
+  EXPECT_EQ(down.layers[1].mlp.down, varve::weight_format{dtype::bf16});
+  EXPECT_EQ(weight_bytes(down) - whole, 2 * (262'144 - 68'096));
+  EXPECT_EQ(weight_bytes(dynamic(R"("-:.*down_proj.*": null)")), weight_bytes(down));
+  const varve::model first = dynamic(R"("+:.*\\.0\\..*gate.*": {"bits": 8})");
+  EXPECT_EQ(first.layers[0].mlp.weights, int8);
+  EXPECT_EQ(first.layers[0].mlp.up, int4);
+  EXPECT_EQ(first.layers[1].mlp.weights, int4);
+  EXPECT_EQ(weight_bytes(first) - whole, 134'144 - 68'096);
+  EXPECT_EQ(dynamic(R"(".*gate.*": {"group_size": -1})").layers[0].mlp.weights,
+            (varve::weight_format{dtype::int4, 0, 1, 16, 4}));
+  // The first that fits counts, from the path's beginning on.
+  EXPECT_EQ(dynamic(R"("+:.*gate": {"bits": 8}, "-:.*mlp": {})").layers[0].mlp.weights, int8);
+  EXPECT_EQ(dynamic(R"("-:.*mlp": {}, "+:.*gate": {"bits": 8})").layers[0].mlp.weights, dtype::bf16);
+  EXPECT_EQ(dynamic(R"("-:mlp": {})").layers[0].mlp.weights, int4);
+  EXPECT_FALSE(dynamic(R"("+:.*": {"bits": 8})").head);  // lm_head is not said to be quantised
+  EXPECT_EQ(gptq(R"("lm_head": true, "dynamic": {"+:lm_head": {"bits": 8}})").head, int8);
+  EXPECT_FALSE(gptq(R"("lm_head": true, "dynamic": {"-:lm_head": {}})").head);
+
+  // Four of 256 · 256 in 4 bits take 32,768 + 512 · 20/8 = 34,048 bytes each for 131,072.
+  for (const std::string list : {R"([["self_attn.k_proj", "self_attn.v_proj"], ["self_attn.q_proj"]])",
+                                 R"(["self_attn.k_proj", "self_attn.v_proj", "self_attn.q_proj"])"}) {
+    const varve::model only = gptq(R"("modules_in_block_to_quantize": )" + list);
+    EXPECT_EQ(only.layers[1].attention.in, int4) << list;
+    EXPECT_EQ(only.layers[1].attention.output, dtype::bf16) << list;
+    EXPECT_EQ(weight_bytes(only) - whole, 2 * (3 * (262'144 - 68'096) + 131'072 - 34'048)) << list;
+  }
+  EXPECT_EQ(weight_bytes(gptq(R"("modules_in_block_to_quantize": null)")), whole);
+}
+
 TEST_F(model_file, formats_that_no_description_has_are_refused_by_the_field) {
   const auto refused = [&](const std::string& how) {
     return error(tiny_llama + R"(, "quantization_config": {)" + how + "}");
@@ -391,6 +435,22 @@ TEST_F(model_file, formats_that_no_description_has_are_refused_by_the_field) {
       "a": {"targets": ["re:.*mlp.*"], "weights": {"num_bits": 8}, "input_activations": {"num_bits": 8}},
       "b": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 4}}})"),
               testing::HasSubstr("quantization_config.config_groups: multiplies activations as one type"));
+  const auto gptq = [&](const std::string& more) {
+    return refused(R"("quant_method": "gptq", "bits": 4, )" + more);
+  };
+  EXPECT_THAT(gptq(R"("dynamic": {"-:.*(mlp": {}})"),
+              testing::HasSubstr("quantization_config.dynamic: a regular expression in it is not"));
+  EXPECT_THAT(gptq(R"("dynamic": {"+:.*mlp": {"bits": 3}})"),
+              testing::HasSubstr("quantization_config.dynamic.+:.*mlp.bits: 3 bits are not supported"));
+  EXPECT_THAT(gptq(R"("dynamic": {"+:.*mlp": 8})"),
+              testing::HasSubstr("quantization_config.dynamic.+:.*mlp: must be an object"));
+  EXPECT_THAT(gptq(R"("dynamic": [])"), testing::HasSubstr("quantization_config.dynamic: must be an object"));
+  for (const char* list : {"\"q_proj\"", "[4]", "[[\"q_proj\"], {}]", "[[[\"q_proj\"]]]"}) {
+    EXPECT_THAT(
+        gptq(std::string{R"("modules_in_block_to_quantize": )"} + list),
+        testing::HasSubstr("quantization_config.modules_in_block_to_quantize: must be a list of at most"))
+        << list;
+  }
 }
 
 // 2 layers, 4 heads of 64 for keys and for values: 1,024 elements a token, of a byte each.
@@ -435,7 +495,7 @@ TEST_F(model_file, of_a_field_that_is_there_twice_the_last_one_counts) {
         groups + "}}"));
   };
   EXPECT_EQ(bytes(group("a", 4) + ", " + group("a", 8)), bytes(group("a", 8)));
-  EXPECT_EQ(bytes(group("b", 4) + R"(, "b": 1, )" + group("a", 8)), bytes(group("a", 8)));
+  EXPECT_EQ(bytes(group("b", 4) + R"(, "b": null, )" + group("a", 8)), bytes(group("a", 8)));
   EXPECT_LT(bytes(group("a", 4)), bytes(group("a", 8)));
 }
 

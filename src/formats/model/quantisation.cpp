@@ -57,6 +57,33 @@ quantisation packed(const config& from, std::int64_t bits, bool zeros, dtype typ
   return out;
 }
 
+/// What GPTQModel and AutoGPTQ say of single modules. The first expression that fits a module counts.
+void read_single_modules(const config& from, dtype type, quantisation& how) {
+  for (const std::string_view module : from.nested_texts("modules_in_block_to_quantize")) {
+    how.only.emplace_back(module);
+  }
+  const auto dynamic = from.object("dynamic");
+  if (!dynamic) {
+    return;
+  }
+  how.grouped_by = "dynamic";
+  for (const auto& [name, own] : dynamic->objects()) {
+    const bool excludes = name.substr(0, 2) == "-:";
+    const std::string_view pattern = excludes || name.substr(0, 2) == "+:" ? name.substr(2) : name;
+    weight_format format{type};
+    if (!excludes) {
+      format = how.format;
+      if (const auto bits = own ? own->maybe({"bits"}) : std::nullopt) {
+        format.type = integer_of(*own, "bits", *bits);
+        format.zero_bits = *bits;
+      }
+      format.group = own ? group_of(*own, format.group) : format.group;
+    }
+    how.groups.push_back({format, {"re:" + std::string{pattern}}});
+  }
+  how.groups.push_back({how.format, {}});
+}
+
 quantisation read_fp8(const config& from) {
   quantisation out;
   const std::vector<std::int64_t> block = from.integers("weight_block_size");
@@ -121,20 +148,21 @@ quantisation read_compressed_tensors(const config& from, dtype type) {
   constexpr std::string_view field = "config_groups";
   const auto groups = from.object(field);
   quantisation out;
-  for (const config& group : groups ? groups->objects() : std::vector<config>{}) {
-    const auto weights = group.object("weights");
+  out.head = true;
+  for (const auto& [name, group] : groups ? groups->objects() : decltype(groups->objects()){}) {
+    const auto weights = group ? group->object("weights") : std::nullopt;
     if (!weights) {
       continue;  // of activations alone, or of the cache
     }
     const weight_format format = read_weights(*weights);
-    const dtype factors = group.has("input_activations") ? format.type : type;
+    const dtype factors = group->has("input_activations") ? format.type : type;
     if (!out.groups.empty() && factors != out.factors) {
       from.fail(field,
                 "multiplies activations as one type in one group and as another in another, which is not "
                 "supported; keep one kind of group to count them all so");
     }
     out.factors = factors;
-    out.groups.push_back({format, read_targets(group)});
+    out.groups.push_back({format, read_targets(*group)});
   }
   if (out.groups.empty()) {
     from.fail(field, "says nothing of weights; take the config.json that the model was published with");
@@ -190,6 +218,7 @@ quantisation read_quantisation(const config& from, dtype type) {
   if (method == "gptq") {
     out = packed(from, from.need({"bits"}), true, type);
     out.head = from.flag("lm_head", false);
+    read_single_modules(from, type, out);
   } else if (method == "awq") {
     out = packed(from, from.size_or({"bits", "w_bit"}, 4), from.flag("zero_point", true), type);
   } else if (method == "fp8") {
