@@ -230,6 +230,43 @@ TEST_F(model_file, quantised_matrices_are_those_that_the_file_does_not_leave_out
   EXPECT_EQ(tensors.layers[0].attention.in, dtype::bf16);
 }
 
+// What activations are quantised to says where products run, not what weights are stored as.
+TEST_F(model_file, products_run_as_the_activations_of_compressed_tensors_are) {
+  const auto group = [](const std::string& weights, const std::string& activations) {
+    return tiny_llama + R"(, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {
+        "g": {"targets": ["Linear"], "weights": {)" +
+           weights + R"(, "strategy": "channel"}, "input_activations": )" + activations + "}}}";
+  };
+  const auto pipe = [&](const std::string& weights, const std::string& activations) {
+    for (const varve::operator_work& o : work_of_pass(read(group(weights, activations)), {{4, 4, true}})) {
+      if (o.name == "down_proj") {
+        return o.declared.pipe;
+      }
+    }
+    return varve::math_pipe::mixed;
+  };
+  const std::string int4 = R"("num_bits": 4, "type": "int")";
+  const std::string int8 = R"("num_bits": 8, "type": "int")";
+  const std::string fp4 = R"("num_bits": 4, "type": "float")";
+  const std::string fp8 = R"("num_bits": 8, "type": "float")";
+  EXPECT_EQ(pipe(int4, "{" + int8 + "}"), varve::math_pipe::int8_tensor);
+  EXPECT_EQ(pipe(int4, "{" + fp8 + "}"), varve::math_pipe::fp8_tensor);
+  EXPECT_EQ(pipe(fp4, "{" + fp8 + "}"), varve::math_pipe::fp8_tensor);
+  EXPECT_EQ(pipe(fp4, "{" + fp4 + "}"), varve::math_pipe::fp4_tensor);
+  EXPECT_EQ(pipe(int8, "{" + int8 + "}"), varve::math_pipe::int8_tensor);
+  EXPECT_EQ(pipe(fp8, "{" + fp8 + "}"), varve::math_pipe::fp8_tensor);
+  for (const std::string& stored : {int4, int8, fp4, fp8}) {
+    EXPECT_EQ(pipe(stored, "null"), varve::math_pipe::bf16_tensor) << stored;
+    EXPECT_EQ(pipe(stored, R"({"num_bits": 16, "type": "float"})"), varve::math_pipe::bf16_tensor) << stored;
+  }
+  const auto refused = testing::HasSubstr("config_groups.g.input_activations.num_bits: ");
+  EXPECT_THAT(error(group(int4, "{" + int4 + "}")), refused);
+  EXPECT_THAT(error(group(fp8, "{" + int8 + "}")), refused);
+  EXPECT_THAT(error(group(int8, "{" + fp8 + "}")), refused);
+  EXPECT_THAT(error(group(int4, R"({"num_bits": 6, "type": "float"})")), refused);
+  EXPECT_THAT(error(group(int4, "{}")), testing::HasSubstr("input_activations.num_bits: missing"));
+}
+
 TEST_F(model_file, quantisation_may_stand_in_a_file_beside) {
   static_cast<void>(write("hf_quant_config.json", R"({"producer": {"name": "modelopt"}, "quantization":
       {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}})"));

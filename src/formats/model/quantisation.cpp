@@ -2,7 +2,12 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/model/quantisation.hpp"
 
+#include "formats/input/json_text.hpp"
+
+#include <varve/work_formulas.hpp>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace varve {
@@ -132,6 +137,26 @@ weight_format read_weights(const config& weights) {
   return out;
 }
 
+/// What a group's products are multiplied as; without a word on activations these stay as they are.
+dtype read_factors(const config& group, const config& weights, dtype stored, dtype type) {
+  const auto activations = group.object("input_activations");
+  const std::int64_t bits = activations ? activations->need({"num_bits"}) : 16;
+  if (bits == 16) {
+    return type;
+  }
+  const std::string_view kind = activations->text({"type"}).value_or(weights.text({"type"}).value_or("int"));
+  const dtype out = kind == "float" ? (bits == 4 ? dtype::fp4 : dtype::fp8) : dtype::int8;
+  const bool meet = pipe_of(stored, out) != math_pipe::unknown && pipe_of(out, stored) != math_pipe::unknown;
+  if ((bits != 8 && out != dtype::fp4) || !meet) {
+    activations->fail("num_bits", std::to_string(bits) + " bits of type " +
+                                      std::string{input::cut(kind, 16)} +
+                                      " meet weights that varve knows no products with; known are 8 and 4 "
+                                      "bits of float with weights of at most these, and 8 of int with "
+                                      "weights of int; remove input_activations to count 16-bit products");
+  }
+  return out;
+}
+
 /// Modules by name; "Linear" is the class of all.
 std::vector<std::string> read_targets(const config& group) {
   std::vector<std::string> out;
@@ -155,7 +180,7 @@ quantisation read_compressed_tensors(const config& from, dtype type) {
       continue;  // of activations alone, or of the cache
     }
     const weight_format format = read_weights(*weights);
-    const dtype factors = group->has("input_activations") ? format.type : type;
+    const dtype factors = read_factors(*group, *weights, format.type, type);
     if (!out.groups.empty() && factors != out.factors) {
       from.fail(field,
                 "multiplies activations as one type in one group and as another in another, which is not "
