@@ -185,6 +185,29 @@ TEST_F(model_file, windows_are_where_the_family_has_them) {
   EXPECT_EQ(windows(R"("model_type": "phi3", "sliding_window": 7)"), (list{7, 7, 7, 7}));
 }
 
+// As transformers 5 saves Qwen3's mixtures: 2 layers of 8 experts of 3 · 256 · 64 = 49,152, 4 of them chosen.
+TEST_F(model_file, experts_go_by_either_name) {
+  const std::string qwen3 = R"("model_type": "qwen3_moe", "hidden_size": 256, "intermediate_size": 512,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1000, "moe_intermediate_size": 64,
+      "num_experts_per_tok": 4, )";
+  const varve::model old = read(qwen3 + R"("num_experts": 8)");
+  EXPECT_EQ(old.layers[1].experts.count, 8);
+  for (const char* const fields : {R"("num_local_experts": 8)", R"("num_experts": 8, "num_local_experts": 8)",
+                                   R"("num_experts": null, "num_local_experts": 8)"}) {
+    EXPECT_EQ(parameters(qwen3 + fields), count_parameters(old).total) << fields;
+  }
+  // 8 more experts and their rows of the router: 2 · 8 · (49,152 + 256) = 790,528.
+  EXPECT_EQ(parameters(qwen3 + R"("num_local_experts": 16)") - count_parameters(old).total, 790'528);
+  EXPECT_EQ(error(qwen3 + R"("num_experts": 8, "num_local_experts": 16)"),
+            "config.json: num_experts: is another number than num_local_experts; correct one of them");
+  EXPECT_EQ(error(tiny_mixture + R"(, "num_experts": 8)"),
+            "config.json: num_local_experts: is another number than num_experts; correct one of them");
+  EXPECT_EQ(
+      error(qwen3.substr(0, qwen3.rfind(','))),
+      "config.json: num_experts: missing; add it (or num_local_experts), or take the config.json that the "
+      "model was published with");
+}
+
 TEST_F(model_file, dense_layers_stand_between_sparse_ones) {
   const auto sparse = [&](const std::string& fields) {
     std::string out;

@@ -57,6 +57,11 @@ void set_qwen_windows(const config& from, model& m) {
 expert_layer experts(const config& from, names count, std::int64_t width) {
   expert_layer out;
   out.count = from.need(count);
+  for (const std::string_view other : count) {
+    if (from.size_or({other}, out.count) != out.count) {
+      from.fail(*count.begin(), "is another number than " + std::string{other} + "; correct one of them");
+    }
+  }
   out.chosen = from.need({"num_experts_per_tok", "experts_per_token"});
   out.width = width;
   if (out.chosen > out.count) {
@@ -144,7 +149,8 @@ void describe_qwen3_moe(const config& from, model& m) {
   layer.attention.query_key_norm = true;
   layer.mlp.width = from.need({"intermediate_size"});
   repeat(from, m, layers(from), layer);
-  set_qwen_experts(from, m, experts(from, {"num_experts"}, from.need({"moe_intermediate_size"})));
+  set_qwen_experts(from, m,
+                   experts(from, {"num_experts", "num_local_experts"}, from.need({"moe_intermediate_size"})));
   set_qwen_windows(from, m);
 }
 
