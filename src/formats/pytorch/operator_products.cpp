@@ -17,7 +17,7 @@ struct product_sizes {
   [[nodiscard]] amount flops() const noexcept { return batch * m * n * k * 2; }
 };
 
-/// C = A·B, B of weights; `result` bytes an element of C. The bias adds to each element of C.
+/// C = A·B, B of weights; `result` bytes an element of C.
 std::optional<terms> weighted(const product_sizes& p, const operator_input& a, const operator_input& b,
                               const operator_input& bias, amount result) {
   const amount out = p.batch * p.m * p.n;
@@ -27,7 +27,6 @@ std::optional<terms> weighted(const product_sizes& p, const operator_input& a, c
   t.weights = size_of(b);
   t.activations = size_of(a) + out * result;
   if (is_tensor(bias)) {
-    t.flops = t.flops + out;
     t.weights = t.weights + size_of(bias);
   }
   return t;
@@ -82,7 +81,6 @@ std::optional<terms> batched(const operator_input& a, const operator_input& b, c
   t.pipe = product_pipe(a);
   t.activations = size_of(a) + size_of(b) + out * element_size(a);
   if (added != nullptr) {
-    t.flops = t.flops + out;
     t.activations = t.activations + size_of(*added);
   }
   return t;

@@ -66,7 +66,7 @@ struct terms {
   amount weights{0};
   amount kv{0};
   amount activations{0};
-  math_pipe pipe = math_pipe::fp32;  ///< unless it is a product
+  math_pipe pipe = math_pipe::unknown;  ///< of a product
 };
 
 using formula = std::optional<terms> (*)(const inputs&);

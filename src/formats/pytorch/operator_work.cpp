@@ -45,16 +45,6 @@ const known_operator* find_known(std::string_view name) noexcept {
   return k != nullptr ? k : find_movement(name);
 }
 
-/// What goes element by element runs on the cores: in FP64 where a tensor is, else in FP32, narrow types too.
-math_pipe element_pipe(const operator_inputs& in) noexcept {
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (is_tensor(in[i]) && in[i].type == "double") {
-      return math_pipe::fp64;
-    }
-  }
-  return math_pipe::fp32;
-}
-
 }  // namespace
 
 work operator_work(std::string_view name, const operator_inputs& in) {
@@ -69,7 +59,7 @@ work operator_work(std::string_view name, const operator_inputs& in) {
     return {};  // a size of 0: nothing is read
   }
   work w{t->flops.value(), t->weights.value(), t->kv.value(), t->activations.value()};
-  w.pipe = w.flops == 0 ? math_pipe::unknown : t->pipe == math_pipe::fp32 ? element_pipe(in) : t->pipe;
+  w.pipe = t->pipe;
   return w;
 }
 
