@@ -630,6 +630,29 @@ TEST_F(model_file, what_is_no_config_is_refused) {
   EXPECT_FALSE(refused("{\"model_type\": \"ll").empty());
   EXPECT_FALSE(refused(std::string("{\"a\": \xFF}")).empty());
   EXPECT_FALSE(refused(std::string(100000, '[')).empty());
+  // What Python's json writes and reads, and JSON has not; what no integer of 64 bits holds (2^64 and more);
+  // what some editors write before it.
+  EXPECT_EQ(
+      refused(R"({"a": 1, "vocab_size": 1)" + std::string(30, '0') + "}"),
+      "config.json: byte 23: \"vocab_size\": 1000000000000000000000000000000 is beyond 64 bits; correct it "
+      "in the file");
+  EXPECT_THAT(refused(R"({"a": [1, 18446744073709551616]})"),
+              testing::HasSubstr("byte 10: \"a\": 18446744073709551616 is beyond 64 bits"));
+  EXPECT_THAT(refused(R"({"a": 1e999})"), testing::HasSubstr("byte 6: \"a\": 1e999 is beyond the range"));
+  for (const char* const word : {"NaN", "Infinity", "-Infinity"}) {
+    EXPECT_EQ(refused(R"({"rope_theta": )" + std::string{word} + "}"),
+              "config.json: byte 15: \"rope_theta\": " + std::string{word} +
+                  " is no number of JSON; correct it in the file");
+  }
+  for (const char* const word : {"01", "1.", "-", "1.2.3", "1e"}) {
+    EXPECT_THAT(refused(R"({"rope_theta": )" + std::string{word} + "}"),
+                testing::HasSubstr("\"rope_theta\": " + std::string{word} + " is no number"));
+  }
+  for (const char* const mark : {"\xEF\xBB\xBF{}", "\xFF\xFE{\1", "\xFE\xFF\1{"}) {
+    EXPECT_EQ(
+        refused(mark),
+        "config.json: byte 0: a byte-order mark stands before the JSON; save the file as UTF-8 without one");
+  }
   EXPECT_EQ(refused("[1]"), "config.json: is JSON but no config.json: it must be an object");
   EXPECT_FALSE(refused("{" + tiny_llama + R"(, "quantization_config": {"quant_method": "awq",
       "modules_to_not_convert": [1]}})")
