@@ -445,6 +445,35 @@ TEST_F(operator_work_test, knows_nothing_where_inputs_do_not_fit) {
   EXPECT_EQ(work_of("aten::silu", "[[4611686018427387903]]", R"(["bool"])"), work{});
 }
 
+TEST_F(operator_work_test, counts_sizes_that_no_product_has) {
+  const std::string half2 = R"(["c10::Half", "c10::Half"])";
+  const auto lost = [&](const std::string& name, const std::string& dims, const std::string& types) {
+    const varve::trace t = read(name, dims, types);
+    EXPECT_EQ(t.operator_kinds.at(0).declared, work{}) << dims;
+    return t.losses.empty() ? std::string{}
+                            : std::to_string(t.losses.size()) + ' ' + std::to_string(t.losses[0].count) +
+                                  ' ' + t.losses[0].what;
+  };
+  const std::string unfit =
+      "1 1 kinds of operators whose inputs' sizes do not fit each other, or make 4e18 FLOPs or bytes: their "
+      "work "
+      "is unknown";
+  // 64 meets 63; 2 · 2^40 · 2^40 · 2^40 FLOPs; 2^62 elements of one matrix.
+  EXPECT_EQ(lost("aten::mm", "[[16, 64], [63, 8]]", half2), unfit);
+  EXPECT_EQ(lost("aten::linear", "[[16, 64], [8, 63], []]", R"(["c10::Half", "c10::Half", ""])"), unfit);
+  EXPECT_EQ(lost("aten::bmm", "[[3, 4, 5], [2, 5, 6]]", half2), unfit);
+  EXPECT_EQ(lost("aten::matmul", "[[3, 4, 5], [3, 4, 6]]", half2), unfit);
+  EXPECT_EQ(lost("aten::mm", "[[1099511627776, 1099511627776], [1099511627776, 1099511627776]]", half2),
+            unfit);
+  EXPECT_EQ(lost("aten::silu", "[[4611686018427387904]]", R"(["bool"])"), unfit);
+  // Vectors are left to the operators inside; of unknown types and operators nothing is said.
+  EXPECT_EQ(lost("aten::matmul", "[[64], [64]]", half2), "");
+  EXPECT_EQ(lost("aten::mm", "[[16, 64], [63, 8]]", R"(["c10::Half", "an unknown type"])"), "");
+  EXPECT_EQ(lost("aten::mm", "[[16, 64], [64, 8]]", "[]"), "");
+  EXPECT_EQ(lost("aten::not_known", "[[16, 64], [63, 8]]", half2), "");
+  EXPECT_EQ(lost("aten::mm", "[[0, 64], [64, 8]]", half2), "");
+}
+
 TEST_F(operator_work_test, counts_invalid_lists_of_inputs) {
   const std::string half2 = R"(["c10::Half", "c10::Half"])";
   for (const std::string bad :

@@ -45,14 +45,24 @@ const known_operator* find_known(std::string_view name) noexcept {
   return k != nullptr ? k : find_movement(name);
 }
 
+bool types_are_known(const operator_inputs& in) noexcept {
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (!in[i].sizes.empty() && type_of(in[i]) == nullptr) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
-work operator_work(std::string_view name, const operator_inputs& in) {
+work operator_work(std::string_view name, const operator_inputs& in, loss_counts& losses) {
   name = without_overload(name);
   const known_operator* const k = find_known(name);
   const formula of = k != nullptr ? k->of : element_wise_formula(name);
   const auto t = of != nullptr ? of(in) : std::nullopt;
   if (!t || !t->flops.known() || !(t->weights + t->kv + t->activations).known()) {
+    losses.add(lost::unfit_inputs, t && types_are_known(in) ? 1 : 0);
     return {};
   }
   if (find_multiplying(name) != nullptr && t->flops.value() == 0) {
