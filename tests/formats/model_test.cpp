@@ -183,6 +183,10 @@ TEST_F(model_file, windows_are_where_the_family_has_them) {
       "max_window_layers": 3)"),
             (list{0, 0, 0, 7}));
   EXPECT_EQ(windows(R"("model_type": "phi3", "sliding_window": 7)"), (list{7, 7, 7, 7}));
+  const std::string oss = R"("model_type": "gpt_oss", "num_local_experts": 4, "num_experts_per_tok": 2)";
+  EXPECT_EQ(windows(oss), (list{128, 0, 128, 0}));
+  EXPECT_EQ(windows(oss + R"(, "sliding_window": 7)"), (list{7, 0, 7, 0}));
+  EXPECT_EQ(windows(oss + R"(, "sliding_window": null)"), (list{0, 0, 0, 0}));
 }
 
 // As transformers 5 saves Qwen3's mixtures: 2 layers of 8 experts of 3 · 256 · 64 = 49,152, 4 of them chosen.

@@ -219,7 +219,7 @@ void describe_gpt_oss(const config& from, model& m) {
   layer.experts.bias = true;
   layer.experts.router_bias = true;
   repeat(from, m, layers(from), layer);
-  const std::int64_t window = from.size_or({"sliding_window"}, 128, 0);
+  const std::int64_t window = from.size_or({"sliding_window"}, from.is_null("sliding_window") ? 0 : 128, 0);
   if (!set_windows(from, m, window)) {
     for (std::size_t i = 0; i < m.layers.size(); i += 2) {
       m.layers[i].attention.window = window;
