@@ -517,6 +517,48 @@ TEST_F(model_file, formats_that_no_description_has_are_refused_by_the_field) {
   }
 }
 
+// As older files of llm-compressor call it, and as those of models with eyes name their modules.
+TEST_F(model_file, quantisation_may_go_by_other_names) {
+  const std::string groups = R"({"quant_method": "compressed-tensors", "config_groups": {"g": {
+      "targets": ["Linear"], "weights": {"num_bits": 8, "strategy": "channel"}}}})";
+  const varve::weight_format int8{dtype::int8, 0, 1, 16};
+  EXPECT_EQ(read(tiny_llama + R"(, "compression_config": )" + groups).layers[0].mlp.weights, int8);
+  const auto seen = [&](const std::string& ignored) {
+    return read(R"("model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "head_dim": 64, )" +
+                tiny_llama.substr(tiny_llama.find(',') + 1) + R"(}, "quantization_config": {"ignore": [)" +
+                ignored + "], " + groups.substr(1))
+        .layers[0];
+  };
+  for (const char* const prefix : {"model.language_model.", "language_model.model.", "model.", ""}) {
+    const varve::model_layer plain = seen('"' + std::string{prefix} + R"(layers.0.mlp.down_proj")");
+    EXPECT_EQ(plain.mlp.down, varve::weight_format{dtype::bf16}) << prefix;
+    EXPECT_EQ(plain.mlp.weights, int8) << prefix;
+  }
+  EXPECT_EQ(seen(R"("re:model\\.language_model\\..*down_proj")").mlp.down, varve::weight_format{dtype::bf16});
+}
+
+TEST_F(model_file, quantisation_of_nothing_is_refused_by_the_field) {
+  const auto refused = [&](const std::string& how) {
+    return error(tiny_llama + R"(, "quantization_config": {)" + how + "}");
+  };
+  const auto targets = [&](const std::string& target) {
+    return refused(R"("quant_method": "compressed-tensors", "config_groups": {"g": {"targets": [)" + target +
+                   R"(], "weights": {"num_bits": 4}}})");
+  };
+  EXPECT_THAT(targets(R"("MoEExperts")"),
+              testing::HasSubstr("config_groups.g.targets: MoEExperts is a class of modules"));
+  EXPECT_THAT(targets(R"("re:.*experts.*")"),
+              testing::HasSubstr("quantization_config.config_groups: leaves no matrix of the model"));
+  EXPECT_THAT(refused(R"("quant_method": "gptq", "bits": 4, "modules_in_block_to_quantize": [["attn.q"]])"),
+              testing::HasSubstr("modules_in_block_to_quantize: leaves no matrix of the model"));
+  EXPECT_THAT(refused(R"("quant_method": "gptq", "bits": 4, "dynamic": {"-:.*": {}})"),
+              testing::HasSubstr("quantization_config.dynamic: leaves no matrix of the model"));
+  EXPECT_THAT(refused(R"("quant_method": "fp8", "modules_to_not_convert": ["model.layers"])"),
+              testing::HasSubstr("modules_to_not_convert: leaves no matrix of the model"));
+  EXPECT_THAT(refused(R"("quant_method": "mxfp4")"),  // of experts alone
+              testing::HasSubstr("quant_method: leaves no matrix of the model"));
+}
+
 // 2 layers, 4 heads of 64 for keys and for values: 1,024 elements a token, of a byte each.
 TEST_F(model_file, the_cache_is_stored_as_its_quantisation_says) {
   const auto bytes = [&](const std::string& how) {

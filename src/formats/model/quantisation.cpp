@@ -157,12 +157,18 @@ dtype read_factors(const config& group, const config& weights, dtype stored, dty
   return out;
 }
 
-/// Modules by name; "Linear" is the class of all.
+/// Modules by name; "Linear" is the class of all, and what other classes are made of is not known.
 std::vector<std::string> read_targets(const config& group) {
   std::vector<std::string> out;
   for (const std::string_view target : group.texts("targets")) {
     if (target == "Linear") {
       return {};
+    }
+    if (!target.empty() && target[0] >= 'A' && target[0] <= 'Z' &&
+        target.find('.') == std::string_view::npos) {
+      group.fail("targets", std::string{input::cut(target, 64)} +
+                                " is a class of modules, of which varve knows Linear alone; name the modules "
+                                "instead");
     }
     out.emplace_back(target);
   }

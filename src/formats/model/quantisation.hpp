@@ -31,7 +31,8 @@ struct quantisation {
   std::string method;
   dtype factors = dtype::bf16;  ///< what activations are multiplied as
   bool experts_only = false;
-  bool head = false;                  ///< the head is stored as other modules are
+  bool nested = false;  ///< names of modules may say that the model is the language model of another
+  bool head = false;    ///< the head is stored as other modules are
   std::vector<std::string> only;      ///< where there are any, what is below layers and none of them stays
   std::optional<dtype> cache;         ///< of keys and values, where it is another than activations have
   std::vector<std::string> excluded;  ///< modules, with * for anything, or re: and a regular expression

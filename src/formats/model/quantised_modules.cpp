@@ -76,10 +76,20 @@ class formats {
       if (split_ && (name == "self_attn.qkv_proj" || name == "mlp.gate_up_proj")) {
         continue;
       }
-      modules.push_back("model.layers." + std::to_string(layer) + '.' + std::string{name});
+      const std::string module = "layers." + std::to_string(layer) + '.' + std::string{name};
+      modules.push_back("model." + module);
+      if (how_.nested) {
+        modules.push_back("model.language_model." + module);
+        modules.push_back("language_model.model." + module);
+      }
     }
-    return how_.only.empty() || among(only_, modules) ? of_any(modules) : kept_;
+    const weight_format stored = how_.only.empty() || among(only_, modules) ? of_any(modules) : kept_;
+    any_ = any_ || stored != kept_;
+    return stored;
   }
+
+  /// Whether a matrix is stored as another type than the model has.
+  [[nodiscard]] bool any() const noexcept { return any_; }
 
   /// Nothing where the head stays as it is.
   [[nodiscard]] std::optional<weight_format> of_head() const {
@@ -115,6 +125,7 @@ class formats {
   const quantisation& how_;
   weight_format kept_;  ///< of what is not quantised
   bool split_;          ///< expressions are those of a checkpoint, where few models join matrices
+  mutable bool any_ = false;
   std::uint64_t size_ = 0;
   module_patterns excluded_;
   module_patterns only_;
@@ -199,6 +210,15 @@ void apply(const config& from, const quantisation& how, model& m) {
     }
   }
   m.head = stored.of_head();
+  if (!stored.any() && !m.head) {
+    from.fail(
+        !how.only.empty()       ? "modules_in_block_to_quantize"
+        : !how.groups.empty()   ? how.grouped_by
+        : !how.excluded.empty() ? how.excluded_by
+                                : "quant_method",
+        "leaves no matrix of the model to be quantised; correct the names of modules in it, or remove the "
+        "quantisation to count 16-bit weights");
+  }
   m.factors = how.factors;
   m.quantisation = how.method;
   m.cache = how.cache.value_or(m.cache);
