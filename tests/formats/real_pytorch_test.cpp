@@ -578,7 +578,9 @@ TEST_F(real_pytorch, two_ranks_without_device_properties) {
   expect_analyzed_alike(t1, f1);
   ASSERT_EQ(t1.devices.size(), 1U);
   EXPECT_EQ(t1.devices[0].id, 1U);
-  EXPECT_TRUE(t1.losses.empty());
+  ASSERT_EQ(t1.losses.size(), 1U);
+  EXPECT_EQ(t1.losses[0].what, t0.losses[0].what);
+  EXPECT_EQ(t1.losses[0].count, 7U);
 }
 
 }  // namespace
