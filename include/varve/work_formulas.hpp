@@ -18,7 +18,8 @@ inline namespace v0 {
 
 /// The pipe of a product whose factors have these types: of 16 bits or fewer on tensor cores, and where the
 /// types differ that of the wider, which the narrower is widened to. f32 is fp32 (say tf32 where that is
-/// allowed). Unknown for f64, which has tensor cores on some devices only, and for 4-bit integers.
+/// allowed). Unknown for f64, which has tensor cores on some devices only, for two 4-bit integers, and where
+/// integers meet narrow floating-point numbers that they cannot be widened to.
 constexpr math_pipe pipe_of(dtype a, dtype b) noexcept {
   const dtype wider = bits(a) >= bits(b) ? a : b;
   const bool same = a == b;
@@ -34,7 +35,7 @@ constexpr math_pipe pipe_of(dtype a, dtype b) noexcept {
     case dtype::fp8:
       return math_pipe::fp8_tensor;
     case dtype::int8:
-      return same ? math_pipe::int8_tensor : math_pipe::unknown;
+      return same || a == dtype::int4 || b == dtype::int4 ? math_pipe::int8_tensor : math_pipe::unknown;
     case dtype::fp4:
       return same ? math_pipe::fp4_tensor : math_pipe::unknown;
     case dtype::f64:

@@ -46,7 +46,7 @@ void add_differences(const results& from, const tree_order& order, report& to) {
   std::map<std::pair<sources, std::uint32_t>, flops_told> rows;  // by report::layers
   for (const work_difference& d : from.marks.works.differences) {
     if (d.other == work_source::description && d.other_flops == 0) {
-      continue;  // what goes element by element has FLOPs by operators' shapes, and none by a description
+      continue;  // an engine may count what goes element by element, a description does not
     }
     const std::uint32_t own = from.marks.path_of(from.source, d.range);
     const std::uint32_t path = own == whole_pass ? outside : own;

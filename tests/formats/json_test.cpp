@@ -257,6 +257,26 @@ TEST(json, names_the_place_of_a_wrong_type) {
               HasSubstr("quality.live_cpu: expected true or false"));
 }
 
+TEST(json, refuses_counts_that_no_counter_has) {
+  // 2^62 = 4611686018427387904; −1 is unknown.
+  const auto counted = [](const std::string& fields) {
+    return R"({"varve_report": 1, "layers": [{"counted": {)" + fields + "}}]}";
+  };
+  EXPECT_EQ(read_text(counted(R"("dram_read": 4611686018427387392, "core_flops": -1)"))
+                .layers[0]
+                .counted->dram_read,
+            4611686018427387392.0);
+  for (const std::string field : {"dram_read", "dram_written", "tensor_ops", "core_flops", "intensity"}) {
+    for (const char* const bad : {"4611686018427387904", "1e300", "null"}) {
+      EXPECT_THAT(error_of(counted('"' + field + "\": " + bad)),
+                  HasSubstr("layers[0].counted." + field + ": expected a number below 2^62"))
+          << bad;
+    }
+  }
+  EXPECT_THAT(error_of(counted(R"("operations": {"bf16_tensor": 1e300})")),
+              HasSubstr("layers[0].counted.operations: expected a number below 2^62"));
+}
+
 TEST(json, refuses_a_parent_that_is_no_earlier_row) {
   EXPECT_THAT(error_of(R"({"varve_report": 1, "layers": [{"parent": 1}, {"parent": 0}]})"),
               HasSubstr("layers[0].parent: 1 is no earlier row"));

@@ -183,6 +183,33 @@ TEST_F(model_file, windows_are_where_the_family_has_them) {
       "max_window_layers": 3)"),
             (list{0, 0, 0, 7}));
   EXPECT_EQ(windows(R"("model_type": "phi3", "sliding_window": 7)"), (list{7, 7, 7, 7}));
+  const std::string oss = R"("model_type": "gpt_oss", "num_local_experts": 4, "num_experts_per_tok": 2)";
+  EXPECT_EQ(windows(oss), (list{128, 0, 128, 0}));
+  EXPECT_EQ(windows(oss + R"(, "sliding_window": 7)"), (list{7, 0, 7, 0}));
+  EXPECT_EQ(windows(oss + R"(, "sliding_window": null)"), (list{0, 0, 0, 0}));
+}
+
+// As transformers 5 saves Qwen3's mixtures: 2 layers of 8 experts of 3 · 256 · 64 = 49,152, 4 of them chosen.
+TEST_F(model_file, experts_go_by_either_name) {
+  const std::string qwen3 = R"("model_type": "qwen3_moe", "hidden_size": 256, "intermediate_size": 512,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1000, "moe_intermediate_size": 64,
+      "num_experts_per_tok": 4, )";
+  const varve::model old = read(qwen3 + R"("num_experts": 8)");
+  EXPECT_EQ(old.layers[1].experts.count, 8);
+  for (const char* const fields : {R"("num_local_experts": 8)", R"("num_experts": 8, "num_local_experts": 8)",
+                                   R"("num_experts": null, "num_local_experts": 8)"}) {
+    EXPECT_EQ(parameters(qwen3 + fields), count_parameters(old).total) << fields;
+  }
+  // 8 more experts and their rows of the router: 2 · 8 · (49,152 + 256) = 790,528.
+  EXPECT_EQ(parameters(qwen3 + R"("num_local_experts": 16)") - count_parameters(old).total, 790'528);
+  EXPECT_EQ(error(qwen3 + R"("num_experts": 8, "num_local_experts": 16)"),
+            "config.json: num_experts: is another number than num_local_experts; correct one of them");
+  EXPECT_EQ(error(tiny_mixture + R"(, "num_experts": 8)"),
+            "config.json: num_local_experts: is another number than num_experts; correct one of them");
+  EXPECT_EQ(
+      error(qwen3.substr(0, qwen3.rfind(','))),
+      "config.json: num_experts: missing; add it (or num_local_experts), or take the config.json that the "
+      "model was published with");
 }
 
 TEST_F(model_file, dense_layers_stand_between_sparse_ones) {
@@ -228,6 +255,43 @@ TEST_F(model_file, quantised_matrices_are_those_that_the_file_does_not_leave_out
       "input_activations": {"num_bits": 8}}})");
   EXPECT_EQ(tensors.layers[0].mlp.weights, (varve::weight_format{dtype::fp8, 0, 1, 16}));
   EXPECT_EQ(tensors.layers[0].attention.in, dtype::bf16);
+}
+
+// What activations are quantised to says where products run, not what weights are stored as.
+TEST_F(model_file, products_run_as_the_activations_of_compressed_tensors_are) {
+  const auto group = [](const std::string& weights, const std::string& activations) {
+    return tiny_llama + R"(, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {
+        "g": {"targets": ["Linear"], "weights": {)" +
+           weights + R"(, "strategy": "channel"}, "input_activations": )" + activations + "}}}";
+  };
+  const auto pipe = [&](const std::string& weights, const std::string& activations) {
+    for (const varve::operator_work& o : work_of_pass(read(group(weights, activations)), {{4, 4, true}})) {
+      if (o.name == "down_proj") {
+        return o.declared.pipe;
+      }
+    }
+    return varve::math_pipe::mixed;
+  };
+  const std::string int4 = R"("num_bits": 4, "type": "int")";
+  const std::string int8 = R"("num_bits": 8, "type": "int")";
+  const std::string fp4 = R"("num_bits": 4, "type": "float")";
+  const std::string fp8 = R"("num_bits": 8, "type": "float")";
+  EXPECT_EQ(pipe(int4, "{" + int8 + "}"), varve::math_pipe::int8_tensor);
+  EXPECT_EQ(pipe(int4, "{" + fp8 + "}"), varve::math_pipe::fp8_tensor);
+  EXPECT_EQ(pipe(fp4, "{" + fp8 + "}"), varve::math_pipe::fp8_tensor);
+  EXPECT_EQ(pipe(fp4, "{" + fp4 + "}"), varve::math_pipe::fp4_tensor);
+  EXPECT_EQ(pipe(int8, "{" + int8 + "}"), varve::math_pipe::int8_tensor);
+  EXPECT_EQ(pipe(fp8, "{" + fp8 + "}"), varve::math_pipe::fp8_tensor);
+  for (const std::string& stored : {int4, int8, fp4, fp8}) {
+    EXPECT_EQ(pipe(stored, "null"), varve::math_pipe::bf16_tensor) << stored;
+    EXPECT_EQ(pipe(stored, R"({"num_bits": 16, "type": "float"})"), varve::math_pipe::bf16_tensor) << stored;
+  }
+  const auto refused = testing::HasSubstr("config_groups.g.input_activations.num_bits: ");
+  EXPECT_THAT(error(group(int4, "{" + int4 + "}")), refused);
+  EXPECT_THAT(error(group(fp8, "{" + int8 + "}")), refused);
+  EXPECT_THAT(error(group(int8, "{" + fp8 + "}")), refused);
+  EXPECT_THAT(error(group(int4, R"({"num_bits": 6, "type": "float"})")), refused);
+  EXPECT_THAT(error(group(int4, "{}")), testing::HasSubstr("input_activations.num_bits: missing"));
 }
 
 TEST_F(model_file, quantisation_may_stand_in_a_file_beside) {
@@ -369,6 +433,50 @@ TEST_F(model_file, a_quantised_head_is_stored_beside_the_table) {
   EXPECT_FALSE(tensors("", R"("re:.*mlp.*")").head);
 }
 
+// Two layers of 256 · 256 for q, k, v and o and 256 · 512 for gate, up and down. In 4 bits with 16 of scale
+// and 4 of zero for 128 along k, 256 · 512 takes 65,536 + 512 · 2 · 20/8 = 68,096 bytes as gate and up, and
+// 65,536 + 256 · 4 · 20/8 = 68,096 as down; in 16 bits 262,144. In 8 bits, 8 of zero: 131,072 + 1024 · 3 =
+// 134,144.
+TEST_F(model_file, single_modules_of_gptq_have_formats_of_their_own) {
+  const auto gptq = [&](const std::string& more) {
+    return read(tiny_llama + R"(, "quantization_config": {"quant_method": "gptq", "bits": 4,
+                "group_size": 128, )" +
+                more + "}");
+  };
+  const auto dynamic = [&](const std::string& entries) { return gptq(R"("dynamic": {)" + entries + "}"); };
+  const varve::weight_format int4{dtype::int4, 128, 1, 16, 4};
+  const varve::weight_format int8{dtype::int8, 128, 1, 16, 8};
+  const std::int64_t whole = weight_bytes(gptq(R"("dynamic": null)"));
+  const varve::model down = dynamic(R"("-:.*down_proj.*": {})");
+  EXPECT_EQ(down.layers[1].mlp.down, varve::weight_format{dtype::bf16});
+  EXPECT_EQ(weight_bytes(down) - whole, 2 * (262'144 - 68'096));
+  EXPECT_EQ(weight_bytes(dynamic(R"("-:.*down_proj.*": null)")), weight_bytes(down));
+  const varve::model first = dynamic(R"("+:.*\\.0\\..*gate.*": {"bits": 8})");
+  EXPECT_EQ(first.layers[0].mlp.weights, int8);
+  EXPECT_EQ(first.layers[0].mlp.up, int4);
+  EXPECT_EQ(first.layers[1].mlp.weights, int4);
+  EXPECT_EQ(weight_bytes(first) - whole, 134'144 - 68'096);
+  EXPECT_EQ(dynamic(R"(".*gate.*": {"group_size": -1})").layers[0].mlp.weights,
+            (varve::weight_format{dtype::int4, 0, 1, 16, 4}));
+  // The first that fits counts, from the path's beginning on.
+  EXPECT_EQ(dynamic(R"("+:.*gate": {"bits": 8}, "-:.*mlp": {})").layers[0].mlp.weights, int8);
+  EXPECT_EQ(dynamic(R"("-:.*mlp": {}, "+:.*gate": {"bits": 8})").layers[0].mlp.weights, dtype::bf16);
+  EXPECT_EQ(dynamic(R"("-:mlp": {})").layers[0].mlp.weights, int4);
+  EXPECT_FALSE(dynamic(R"("+:.*": {"bits": 8})").head);  // lm_head is not said to be quantised
+  EXPECT_EQ(gptq(R"("lm_head": true, "dynamic": {"+:lm_head": {"bits": 8}})").head, int8);
+  EXPECT_FALSE(gptq(R"("lm_head": true, "dynamic": {"-:lm_head": {}})").head);
+
+  // Four of 256 · 256 in 4 bits take 32,768 + 512 · 20/8 = 34,048 bytes each for 131,072.
+  for (const std::string list : {R"([["self_attn.k_proj", "self_attn.v_proj"], ["self_attn.q_proj"]])",
+                                 R"(["self_attn.k_proj", "self_attn.v_proj", "self_attn.q_proj"])"}) {
+    const varve::model only = gptq(R"("modules_in_block_to_quantize": )" + list);
+    EXPECT_EQ(only.layers[1].attention.in, int4) << list;
+    EXPECT_EQ(only.layers[1].attention.output, dtype::bf16) << list;
+    EXPECT_EQ(weight_bytes(only) - whole, 2 * (3 * (262'144 - 68'096) + 131'072 - 34'048)) << list;
+  }
+  EXPECT_EQ(weight_bytes(gptq(R"("modules_in_block_to_quantize": null)")), whole);
+}
+
 TEST_F(model_file, formats_that_no_description_has_are_refused_by_the_field) {
   const auto refused = [&](const std::string& how) {
     return error(tiny_llama + R"(, "quantization_config": {)" + how + "}");
@@ -391,6 +499,64 @@ TEST_F(model_file, formats_that_no_description_has_are_refused_by_the_field) {
       "a": {"targets": ["re:.*mlp.*"], "weights": {"num_bits": 8}, "input_activations": {"num_bits": 8}},
       "b": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 4}}})"),
               testing::HasSubstr("quantization_config.config_groups: multiplies activations as one type"));
+  const auto gptq = [&](const std::string& more) {
+    return refused(R"("quant_method": "gptq", "bits": 4, )" + more);
+  };
+  EXPECT_THAT(gptq(R"("dynamic": {"-:.*(mlp": {}})"),
+              testing::HasSubstr("quantization_config.dynamic: a regular expression in it is not"));
+  EXPECT_THAT(gptq(R"("dynamic": {"+:.*mlp": {"bits": 3}})"),
+              testing::HasSubstr("quantization_config.dynamic.+:.*mlp.bits: 3 bits are not supported"));
+  EXPECT_THAT(gptq(R"("dynamic": {"+:.*mlp": 8})"),
+              testing::HasSubstr("quantization_config.dynamic.+:.*mlp: must be an object"));
+  EXPECT_THAT(gptq(R"("dynamic": [])"), testing::HasSubstr("quantization_config.dynamic: must be an object"));
+  for (const char* list : {"\"q_proj\"", "[4]", "[[\"q_proj\"], {}]", "[[[\"q_proj\"]]]"}) {
+    EXPECT_THAT(
+        gptq(std::string{R"("modules_in_block_to_quantize": )"} + list),
+        testing::HasSubstr("quantization_config.modules_in_block_to_quantize: must be a list of at most"))
+        << list;
+  }
+}
+
+// As older files of llm-compressor call it, and as those of models with eyes name their modules.
+TEST_F(model_file, quantisation_may_go_by_other_names) {
+  const std::string groups = R"({"quant_method": "compressed-tensors", "config_groups": {"g": {
+      "targets": ["Linear"], "weights": {"num_bits": 8, "strategy": "channel"}}}})";
+  const varve::weight_format int8{dtype::int8, 0, 1, 16};
+  EXPECT_EQ(read(tiny_llama + R"(, "compression_config": )" + groups).layers[0].mlp.weights, int8);
+  const auto seen = [&](const std::string& ignored) {
+    return read(R"("model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "head_dim": 64, )" +
+                tiny_llama.substr(tiny_llama.find(',') + 1) + R"(}, "quantization_config": {"ignore": [)" +
+                ignored + "], " + groups.substr(1))
+        .layers[0];
+  };
+  for (const char* const prefix : {"model.language_model.", "language_model.model.", "model.", ""}) {
+    const varve::model_layer plain = seen('"' + std::string{prefix} + R"(layers.0.mlp.down_proj")");
+    EXPECT_EQ(plain.mlp.down, varve::weight_format{dtype::bf16}) << prefix;
+    EXPECT_EQ(plain.mlp.weights, int8) << prefix;
+  }
+  EXPECT_EQ(seen(R"("re:model\\.language_model\\..*down_proj")").mlp.down, varve::weight_format{dtype::bf16});
+}
+
+TEST_F(model_file, quantisation_of_nothing_is_refused_by_the_field) {
+  const auto refused = [&](const std::string& how) {
+    return error(tiny_llama + R"(, "quantization_config": {)" + how + "}");
+  };
+  const auto targets = [&](const std::string& target) {
+    return refused(R"("quant_method": "compressed-tensors", "config_groups": {"g": {"targets": [)" + target +
+                   R"(], "weights": {"num_bits": 4}}})");
+  };
+  EXPECT_THAT(targets(R"("MoEExperts")"),
+              testing::HasSubstr("config_groups.g.targets: MoEExperts is a class of modules"));
+  EXPECT_THAT(targets(R"("re:.*experts.*")"),
+              testing::HasSubstr("quantization_config.config_groups: leaves no matrix of the model"));
+  EXPECT_THAT(refused(R"("quant_method": "gptq", "bits": 4, "modules_in_block_to_quantize": [["attn.q"]])"),
+              testing::HasSubstr("modules_in_block_to_quantize: leaves no matrix of the model"));
+  EXPECT_THAT(refused(R"("quant_method": "gptq", "bits": 4, "dynamic": {"-:.*": {}})"),
+              testing::HasSubstr("quantization_config.dynamic: leaves no matrix of the model"));
+  EXPECT_THAT(refused(R"("quant_method": "fp8", "modules_to_not_convert": ["model.layers"])"),
+              testing::HasSubstr("modules_to_not_convert: leaves no matrix of the model"));
+  EXPECT_THAT(refused(R"("quant_method": "mxfp4")"),  // of experts alone
+              testing::HasSubstr("quant_method: leaves no matrix of the model"));
 }
 
 // 2 layers, 4 heads of 64 for keys and for values: 1,024 elements a token, of a byte each.
@@ -435,7 +601,7 @@ TEST_F(model_file, of_a_field_that_is_there_twice_the_last_one_counts) {
         groups + "}}"));
   };
   EXPECT_EQ(bytes(group("a", 4) + ", " + group("a", 8)), bytes(group("a", 8)));
-  EXPECT_EQ(bytes(group("b", 4) + R"(, "b": 1, )" + group("a", 8)), bytes(group("a", 8)));
+  EXPECT_EQ(bytes(group("b", 4) + R"(, "b": null, )" + group("a", 8)), bytes(group("a", 8)));
   EXPECT_LT(bytes(group("a", 4)), bytes(group("a", 8)));
 }
 
@@ -510,6 +676,29 @@ TEST_F(model_file, what_is_no_config_is_refused) {
   EXPECT_FALSE(refused("{\"model_type\": \"ll").empty());
   EXPECT_FALSE(refused(std::string("{\"a\": \xFF}")).empty());
   EXPECT_FALSE(refused(std::string(100000, '[')).empty());
+  // What Python's json writes and reads, and JSON has not; what no integer of 64 bits holds (2^64 and more);
+  // what some editors write before it.
+  EXPECT_EQ(
+      refused(R"({"a": 1, "vocab_size": 1)" + std::string(30, '0') + "}"),
+      "config.json: byte 23: \"vocab_size\": 1000000000000000000000000000000 is beyond 64 bits; correct it "
+      "in the file");
+  EXPECT_THAT(refused(R"({"a": [1, 18446744073709551616]})"),
+              testing::HasSubstr("byte 10: \"a\": 18446744073709551616 is beyond 64 bits"));
+  EXPECT_THAT(refused(R"({"a": 1e999})"), testing::HasSubstr("byte 6: \"a\": 1e999 is beyond the range"));
+  for (const char* const word : {"NaN", "Infinity", "-Infinity"}) {
+    EXPECT_EQ(refused(R"({"rope_theta": )" + std::string{word} + "}"),
+              "config.json: byte 15: \"rope_theta\": " + std::string{word} +
+                  " is no number of JSON; correct it in the file");
+  }
+  for (const char* const word : {"01", "1.", "-", "1.2.3", "1e"}) {
+    EXPECT_THAT(refused(R"({"rope_theta": )" + std::string{word} + "}"),
+                testing::HasSubstr("\"rope_theta\": " + std::string{word} + " is no number"));
+  }
+  for (const char* const mark : {"\xEF\xBB\xBF{}", "\xFF\xFE{\1", "\xFE\xFF\1{"}) {
+    EXPECT_EQ(
+        refused(mark),
+        "config.json: byte 0: a byte-order mark stands before the JSON; save the file as UTF-8 without one");
+  }
   EXPECT_EQ(refused("[1]"), "config.json: is JSON but no config.json: it must be an object");
   EXPECT_FALSE(refused("{" + tiny_llama + R"(, "quantization_config": {"quant_method": "awq",
       "modules_to_not_convert": [1]}})")

@@ -56,11 +56,11 @@ TEST_F(operator_work_test, counts_a_multiply_add_as_two_and_every_operand_once) 
   // A 16·64·2 = 2048 and C 16·8·2 = 256 of activations.
   EXPECT_EQ(work_of("aten::mm", "[[16, 64], [64, 8]]", R"(["c10::Half", "c10::Half"])"),
             (work{16384, 1024, 0, 2304}));
-  // With a bias of 8: 16·8 = 128 additions, 16 bytes more. beta and alpha are numbers.
+  // With a bias of 8: 16 bytes more, and no FLOPs. beta and alpha are numbers.
   EXPECT_EQ(
       work_of("aten::addmm", "[[8], [16, 64], [64, 8], [], []]",
               R"(["c10::Half", "c10::Half", "c10::Half", "Scalar", "Scalar"])", R"(["", "", "", "1", "1"])"),
-      (work{16512, 1040, 0, 2304}));
+      (work{16384, 1040, 0, 2304}));
   // beta = 0: the bias is not read.
   EXPECT_EQ(
       work_of("aten::addmm", "[[8], [16, 64], [64, 8], [], []]",
@@ -101,11 +101,9 @@ TEST_F(operator_work_test, says_where_products_run_as_far_as_types_tell) {
       math_pipe::bf16_tensor);
 }
 
-TEST_F(operator_work_test, says_that_what_goes_element_by_element_runs_on_the_cores) {
+TEST_F(operator_work_test, says_no_pipe_of_what_has_no_flops) {
   EXPECT_EQ(pipe_of("aten::add", "[[8], [8], []]", R"(["c10::Half", "c10::Half", "Scalar"])"),
-            math_pipe::fp32);
-  EXPECT_EQ(pipe_of("aten::mul", "[[8], []]", R"(["c10::Half", "double"])"), math_pipe::fp32);  // a number
-  EXPECT_EQ(pipe_of("aten::mul", "[[8], [8]]", R"(["float", "double"])"), math_pipe::fp64);
+            math_pipe::unknown);
   EXPECT_EQ(pipe_of("aten::copy_", "[[8], [8], []]", R"(["float", "float", "Scalar"])"), math_pipe::unknown);
 }
 
@@ -113,7 +111,7 @@ TEST_F(operator_work_test, counts_a_linear_layer_as_the_product_that_it_calls) {
   // [2,8,64] is 16 rows; the weight is [8,64], transposed.
   EXPECT_EQ(
       work_of("aten::linear", "[[2, 8, 64], [8, 64], [8]]", R"(["c10::Half", "c10::Half", "c10::Half"])"),
-      (work{16512, 1040, 0, 2304}));
+      (work{16384, 1040, 0, 2304}));
   EXPECT_EQ(work_of("aten::linear", "[[2, 8, 64], [8, 64], []]", R"(["c10::Half", "c10::Half", ""])"),
             (work{16384, 1024, 0, 2304}));
   EXPECT_EQ(work_of("aten::matmul", "[[2, 8, 64], [64, 8]]", R"(["c10::Half", "c10::Half"])"),
@@ -123,10 +121,10 @@ TEST_F(operator_work_test, counts_a_linear_layer_as_the_product_that_it_calls) {
 TEST_F(operator_work_test, counts_batched_products_as_of_activations) {
   // 3 × (2·4·6·5 = 240) FLOPs; (3·4·5 + 3·5·6 + 3·4·6) · 4 = 888 bytes.
   EXPECT_EQ(work_of("aten::bmm", "[[3, 4, 5], [3, 5, 6]]", R"(["float", "float"])"), (work{720, 0, 0, 888}));
-  // And 3·4·6 = 72 additions of a [4,6] of 96 bytes.
+  // And a [4,6] of 96 bytes, whose additions are no FLOPs.
   EXPECT_EQ(work_of("aten::baddbmm", "[[4, 6], [3, 4, 5], [3, 5, 6], [], []]",
                     R"(["float", "float", "float", "Scalar", "Scalar"])", R"(["", "", "", "1", "1"])"),
-            (work{792, 0, 0, 984}));
+            (work{720, 0, 0, 984}));
   // Batches [2,1] and [3] go together as [2,3]: 6 × 240; (2·1·4·5 + 3·5·6 + 6·4·6) · 4 = (40 + 90 + 144) · 4.
   EXPECT_EQ(work_of("aten::matmul", "[[2, 1, 4, 5], [3, 5, 6]]", R"(["float", "float"])"),
             (work{1440, 0, 0, 1096}));
@@ -152,7 +150,7 @@ TEST_F(operator_work_test, counts_products_of_small_types_with_their_scales) {
               R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "c10::BFloat16", "Scalar", "float", "float", "",
                         "Scalar"])",
               R"(["", "", "", "15", "", "", "", "False"])"),
-      (work{8192 + 128, 256 + 16, 0, 768}));
+      (work{8192, 256 + 16, 0, 768}));
   // Two numbers of 4 bits in each byte: twice the FLOPs.
   EXPECT_EQ(
       work_of(
@@ -169,6 +167,45 @@ TEST_F(operator_work_test, counts_products_of_small_types_with_their_scales) {
   EXPECT_EQ(work_of("_C::awq_gemm", "[[16, 32], [32, 1], [1, 8], [1, 1], []]",
                     R"(["c10::Half", "int", "c10::Half", "int", "Scalar"])"),
             (work{8192, 148, 0, 1024 + 256}));
+}
+
+TEST_F(operator_work_test, counts_nothing_of_what_has_a_size_of_zero) {
+  // An expert that no token chose: not the 64·8·2 = 1024 bytes of B, since no kernel reads them.
+  const std::string half2 = R"(["c10::Half", "c10::Half"])";
+  for (const std::string dims :
+       {"[[0, 64], [64, 8]]", "[[16, 64], [64, 0]]", "[[16, 0], [0, 8]]", "[[0, 0], [0, 0]]"}) {
+    EXPECT_EQ(work_of("aten::mm", dims, half2), work{}) << dims;
+    EXPECT_EQ(work_of("aten::matmul", dims, half2), work{}) << dims;
+  }
+  EXPECT_EQ(work_of("aten::mm", "[[1, 1], [1, 1]]", half2), (work{2, 2, 0, 4}));  // one of each: 3 · 2 bytes
+  EXPECT_EQ(
+      work_of("aten::linear", "[[2, 0, 64], [8, 64], [8]]", R"(["c10::Half", "c10::Half", "c10::Half"])"),
+      work{});
+  EXPECT_EQ(work_of("aten::bmm", "[[0, 4, 5], [0, 5, 6]]", half2), work{});
+  EXPECT_EQ(work_of("aten::bmm", "[[3, 4, 0], [3, 0, 6]]", half2), work{});
+  EXPECT_EQ(
+      work_of("aten::_scaled_mm", "[[0, 32], [32, 8], [0, 1], [1, 8], [], [], [], []]",
+              R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "", "", "Scalar", "Scalar"])",
+              R"(["", "", "", "", "", "", "15", "False"])"),
+      work{});
+  // No query, whether or not it is causal; a batch of none of a convolution; no id to look up.
+  for (const std::string causal : {"False", "True"}) {
+    EXPECT_EQ(work_of("aten::scaled_dot_product_attention",
+                      "[[2, 4, 0, 8], [2, 4, 3, 8], [2, 4, 3, 8], [], [], [], [], []]",
+                      R"(["c10::Half", "c10::Half", "c10::Half", "", "Scalar", "Scalar", "", "Scalar"])",
+                      R"(["", "", "", "", "0.", ")" + causal + R"(", "", "False"])"),
+              work{})
+        << causal;
+  }
+  EXPECT_EQ(
+      work_of(
+          "aten::conv1d", "[[0, 2, 8], [4, 2, 3], [4], [], [], [], []]",
+          R"(["c10::Half", "c10::Half", "c10::Half", "ScalarList", "ScalarList", "ScalarList", "Scalar"])",
+          R"(["", "", "", "[1]", "[0]", "[1]", "1"])"),
+      work{});
+  const std::string ids = R"(["c10::Half", "long int", "Scalar", "Scalar", "Scalar"])";
+  EXPECT_EQ(work_of("aten::embedding", "[[1000, 8], [0], [], [], []]", ids), work{});
+  EXPECT_EQ(work_of("aten::embedding", "[[1000, 0], [3], [], [], []]", ids), work{});
 }
 
 TEST_F(operator_work_test, counts_the_pairs_that_attention_looks_at) {
@@ -236,22 +273,22 @@ TEST_F(operator_work_test, counts_grouped_and_offset_attention) {
 
 TEST_F(operator_work_test, counts_convolutions) {
   // x[2,3,8,8], w[4,3,3,3], stride 2, padding 1: ⌊(8 + 2 − 2 − 1) ÷ 2⌋ + 1 = 4. Result 2·4·4·4 = 128
-  // elements, each of 3·3·3 = 27 multiply-adds and one addition of the bias: 128·55 = 7040. Weights (108 +
+  // elements, each of 3·3·3 = 27 multiply-adds: 128·54 = 6912. Weights, the bias among them, (108 +
   // 4)·4 = 448, x 384·4 + result 128·4 = 2048.
   const std::string dims = "[[2, 3, 8, 8], [4, 3, 3, 3], [4], [], [], [], [], [], []]";
   const std::string types = R"(["float", "float", "float", "", "", "", "Scalar", "", "Scalar"])";
   EXPECT_EQ(work_of("aten::convolution", dims, types,
                     R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1"])"),
-            (work{7040, 448, 0, 2048}));
+            (work{6912, 448, 0, 2048}));
   EXPECT_EQ(work_of("aten::conv2d", "[[2, 3, 8, 8], [4, 3, 3, 3], [4], [], [], [], []]",
                     R"(["float", "float", "float", "", "", "", "Scalar"])",
                     R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "1"])"),
-            (work{7040, 448, 0, 2048}));
+            (work{6912, 448, 0, 2048}));
   // Of cuDNN: padding, stride, dilation, and no bias.
   EXPECT_EQ(work_of("aten::cudnn_convolution", "[[2, 3, 8, 8], [4, 3, 3, 3], [], [], [], []]",
                     R"(["float", "float", "", "", "", "Scalar"])",
                     R"(["", "", "[1, 1]", "[2, 2]", "[1, 1]", "1"])"),
-            (work{128 * 54, 432, 0, 2048}));
+            (work{6912, 432, 0, 2048}));
   // Transposed, a padding in words, a kernel larger than its input, absurd numbers: not known.
   EXPECT_EQ(work_of("aten::convolution", dims, types,
                     R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "True", "[0, 0]", "1"])"),
@@ -277,14 +314,14 @@ TEST_F(operator_work_test, counts_convolutions) {
 TEST_F(operator_work_test, counts_transposed_convolutions_by_their_input) {
   // [2,4,3,3], filters [4,1,3,3] in 2 groups, stride 2, padding 1, 1 more at the end: (3 − 1)·2 − 2 + 2 + 1 +
   // 1 = 6 along each dimension, 2·2·6·6 = 144 results of 1·2 channels. Each of 72 elements of the input meets
-  // 9 of a filter: 2·72·9 = 1296 FLOPs, with a bias 144 more. In 4 bytes: weights 144 and 8, 288 + 576 of
+  // 9 of a filter: 2·72·9 = 1296 FLOPs, with a bias too. In 4 bytes: weights 144 and 8, 288 + 576 of
   // activations.
   const std::string dims = "[[2, 4, 3, 3], [4, 1, 3, 3], [2], [], [], [], [], []]";
   const std::string types = R"(["float", "float", "float", "ScalarList", "ScalarList", "ScalarList", "Scalar",
                                 "ScalarList"])";
   EXPECT_EQ(work_of("aten::conv_transpose2d", dims, types,
                     R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "2", "[1, 1]"])"),
-            (work{1440, 152, 0, 864}));
+            (work{1296, 152, 0, 864}));
   const std::string general = "[[2, 4, 3, 3], [4, 1, 3, 3], [], [], [], [], [], [], []]";
   const std::string general_types =
       R"(["float", "float", "", "ScalarList", "ScalarList", "ScalarList", "Scalar",
@@ -311,21 +348,21 @@ TEST_F(operator_work_test, counts_transposed_convolutions_by_their_input) {
 }
 
 TEST_F(operator_work_test, counts_what_goes_element_by_element) {
-  // [4,1] and [8] go together as [4,8]: 32 additions; (4 + 8 + 32)·2 bytes.
+  // No FLOPs, as of a described model. [4,1] and [8] go together as [4,8]: (4 + 8 + 32)·2 bytes.
   EXPECT_EQ(work_of("aten::add", "[[4, 1], [8], []]", R"(["c10::Half", "c10::Half", "Scalar"])"),
-            (work{32, 0, 0, 88}));
+            (work{0, 0, 0, 88}));
   // The result has the wider type: 4 bytes. 8·2 + 8·4 + 8·4.
-  EXPECT_EQ(work_of("aten::mul", "[[8], [8]]", R"(["c10::Half", "float"])"), (work{8, 0, 0, 80}));
+  EXPECT_EQ(work_of("aten::mul", "[[8], [8]]", R"(["c10::Half", "float"])"), (work{0, 0, 0, 80}));
   // Floating before whole, whatever their sizes: 8·8 + 8·2 + 8·2.
-  EXPECT_EQ(work_of("aten::mul", "[[8], [8]]", R"(["long int", "c10::Half"])"), (work{8, 0, 0, 96}));
+  EXPECT_EQ(work_of("aten::mul", "[[8], [8]]", R"(["long int", "c10::Half"])"), (work{0, 0, 0, 96}));
   // A number of Python's, shown as a tensor of no dimension, costs nothing and widens nothing.
-  EXPECT_EQ(work_of("aten::mul", "[[8], []]", R"(["c10::Half", "double"])"), (work{8, 0, 0, 32}));
+  EXPECT_EQ(work_of("aten::mul", "[[8], []]", R"(["c10::Half", "double"])"), (work{0, 0, 0, 32}));
   // In place: the result is the first input's again.
-  EXPECT_EQ(work_of("aten::mul_", "[[8], [8]]", R"(["c10::Half", "float"])"), (work{8, 0, 0, 64}));
+  EXPECT_EQ(work_of("aten::mul_", "[[8], [8]]", R"(["c10::Half", "float"])"), (work{0, 0, 0, 64}));
   EXPECT_EQ(work_of("aten::eq", "[[8], [8]]", R"(["long", "long"])"), (work{0, 0, 0, 136}));
-  EXPECT_EQ(work_of("aten::silu", "[[8]]", R"(["float"])"), (work{8, 0, 0, 64}));
-  EXPECT_EQ(work_of("aten::silu.out", "[[8], [8]]", R"(["float", "float"])"), (work{8, 0, 0, 64}));
-  EXPECT_EQ(work_of("aten::sum", "[[8], [], [], []]", R"(["float", "", "Scalar", ""])"), (work{8, 0, 0, 32}));
+  EXPECT_EQ(work_of("aten::silu", "[[8]]", R"(["float"])"), (work{0, 0, 0, 64}));
+  EXPECT_EQ(work_of("aten::silu.out", "[[8], [8]]", R"(["float", "float"])"), (work{0, 0, 0, 64}));
+  EXPECT_EQ(work_of("aten::sum", "[[8], [], [], []]", R"(["float", "", "Scalar", ""])"), (work{0, 0, 0, 32}));
   EXPECT_EQ(work_of("aten::add", "[[4], [8], []]", R"(["float", "float", "Scalar"])"), work{});
 }
 
@@ -341,11 +378,11 @@ TEST_F(operator_work_test, counts_what_chooses_and_blends_element_by_element) {
   // 8·2 + 8 + 8·2.
   EXPECT_EQ(work_of("aten::masked_fill_", "[[8], [8], []]", R"(["c10::Half", "bool", "Scalar"])"),
             (work{0, 0, 0, 40}));
-  // a + value·b·c, a multiply-add each: 2·8 FLOPs; 3·32 + 32 bytes.
+  // a + value·b·c: 3·32 + 32 bytes.
   EXPECT_EQ(work_of("aten::addcmul", "[[8], [8], [8], []]", R"(["float", "float", "float", "Scalar"])"),
-            (work{16, 0, 0, 128}));
-  // a + w·(b − a): 3·8; 2·32 + 32.
-  EXPECT_EQ(work_of("aten::lerp", "[[8], [8], []]", R"(["float", "float", "Scalar"])"), (work{24, 0, 0, 96}));
+            (work{0, 0, 0, 128}));
+  // a + w·(b − a): 2·32 + 32.
+  EXPECT_EQ(work_of("aten::lerp", "[[8], [8], []]", R"(["float", "float", "Scalar"])"), (work{0, 0, 0, 96}));
   EXPECT_EQ(work_of("aten::bitwise_and", "[[8], [8]]", R"(["int", "int"])"), (work{0, 0, 0, 96}));
   EXPECT_EQ(work_of("aten::bitwise_or_", "[[8], [8]]", R"(["bool", "bool"])"), (work{0, 0, 0, 24}));
   EXPECT_EQ(work_of("aten::bitwise_not", "[[8]]", R"(["int"])"), (work{0, 0, 0, 64}));
@@ -369,12 +406,12 @@ TEST_F(operator_work_test, counts_what_moves_more_than_it_computes) {
   EXPECT_EQ(work_of("_C::rms_norm", "[[4, 8], [4, 8], [8], []]",
                     R"(["c10::Half", "c10::Half", "c10::Half", "Scalar"])"),
             (work{0, 16, 0, 128}));
-  // Input and residual read and written: 4 · 64; 32 additions.
+  // Input and residual read and written: 4 · 64.
   EXPECT_EQ(work_of("_C::fused_add_rms_norm", "[[4, 8], [4, 8], [8], []]",
                     R"(["c10::Half", "c10::Half", "c10::Half", "Scalar"])"),
-            (work{32, 16, 0, 256}));
+            (work{0, 16, 0, 256}));
   EXPECT_EQ(work_of("_C::silu_and_mul", "[[4, 8], [4, 16]]", R"(["c10::Half", "c10::Half"])"),
-            (work{64, 0, 0, 192}));
+            (work{0, 0, 0, 192}));
   EXPECT_EQ(work_of("_C::static_scaled_fp8_quant", "[[4, 8], [4, 8], [1]]",
                     R"(["c10::Float8_e4m3fn", "c10::Half", "float"])"),
             (work{0, 0, 0, 96}));
@@ -406,6 +443,35 @@ TEST_F(operator_work_test, knows_nothing_where_inputs_do_not_fit) {
   EXPECT_EQ(work_of("aten::mm", "[[2147483648, 2147483648], [2147483648, 2]]", half2), work{});
   EXPECT_EQ(work_of("aten::mm", "[[9223372036854775807, 1], [1, 1]]", half2), work{});
   EXPECT_EQ(work_of("aten::silu", "[[4611686018427387903]]", R"(["bool"])"), work{});
+}
+
+TEST_F(operator_work_test, counts_sizes_that_no_product_has) {
+  const std::string half2 = R"(["c10::Half", "c10::Half"])";
+  const auto lost = [&](const std::string& name, const std::string& dims, const std::string& types) {
+    const varve::trace t = read(name, dims, types);
+    EXPECT_EQ(t.operator_kinds.at(0).declared, work{}) << dims;
+    return t.losses.empty() ? std::string{}
+                            : std::to_string(t.losses.size()) + ' ' + std::to_string(t.losses[0].count) +
+                                  ' ' + t.losses[0].what;
+  };
+  const std::string unfit =
+      "1 1 kinds of operators whose inputs' sizes do not fit each other, or make 4e18 FLOPs or bytes: their "
+      "work "
+      "is unknown";
+  // 64 meets 63; 2 · 2^40 · 2^40 · 2^40 FLOPs; 2^62 elements of one matrix.
+  EXPECT_EQ(lost("aten::mm", "[[16, 64], [63, 8]]", half2), unfit);
+  EXPECT_EQ(lost("aten::linear", "[[16, 64], [8, 63], []]", R"(["c10::Half", "c10::Half", ""])"), unfit);
+  EXPECT_EQ(lost("aten::bmm", "[[3, 4, 5], [2, 5, 6]]", half2), unfit);
+  EXPECT_EQ(lost("aten::matmul", "[[3, 4, 5], [3, 4, 6]]", half2), unfit);
+  EXPECT_EQ(lost("aten::mm", "[[1099511627776, 1099511627776], [1099511627776, 1099511627776]]", half2),
+            unfit);
+  EXPECT_EQ(lost("aten::silu", "[[4611686018427387904]]", R"(["bool"])"), unfit);
+  // Vectors are left to the operators inside; of unknown types and operators nothing is said.
+  EXPECT_EQ(lost("aten::matmul", "[[64], [64]]", half2), "");
+  EXPECT_EQ(lost("aten::mm", "[[16, 64], [63, 8]]", R"(["c10::Half", "an unknown type"])"), "");
+  EXPECT_EQ(lost("aten::mm", "[[16, 64], [64, 8]]", "[]"), "");
+  EXPECT_EQ(lost("aten::not_known", "[[16, 64], [63, 8]]", half2), "");
+  EXPECT_EQ(lost("aten::mm", "[[0, 64], [64, 8]]", half2), "");
 }
 
 TEST_F(operator_work_test, counts_invalid_lists_of_inputs) {

@@ -360,21 +360,21 @@ TEST_F(operators_test, that_join_tensors_move_elements_of_the_size_in_their_kern
 }
 
 TEST_F(operators_test, of_several_kinds_are_entries_of_their_own) {
-  // A roof is the sum over operators: mm (64 FLOPs) apart from add (8, of [8]). What computes nothing is one.
+  // A roof is the sum over operators: mm (64 FLOPs) apart from bmm. What computes nothing is one.
+  const std::string bmm = R"("Input Dims": [[2, 2, 2], [2, 2, 2]], "Input type": ["float", "float"])";
   const std::string add = R"("Input Dims": [[8], [8], []], "Input type": ["float", "float", "Scalar"])";
   const std::string copy = R"("Input Dims": [[8], [8], []], "Input type": ["float", "float", "Scalar"])";
   const varve::trace t =
-      read(event("user_annotation", "u", 0, 99) + "," + mm(1, 2) + "," + op("aten::add", 4, 1, add) + "," +
+      read(event("user_annotation", "u", 0, 99) + "," + mm(1, 2) + "," + op("aten::bmm", 4, 1, bmm) + "," +
            op("aten::copy_", 6, 1, copy) + "," + mm(8, 2) + "," + op("aten::fill_", 12, 1, copy) + "," +
-           op("aten::add", 14, 1, add));
-  using varve::math_pipe;
+           op("aten::add", 14, 1, add) + "," + op("aten::bmm", 16, 1, bmm));
   std::vector<varve::work> works;
   for (const varve::range_work& w : t.works) {
     works.push_back(w.declared);
   }
-  // add: 3 · 32 bytes; copy_: 64, fill_: 32.
-  EXPECT_THAT(works, ElementsAre(varve::work{128, 64, 0, 192}, varve::work{16, 0, 0, 192, math_pipe::fp32},
-                                 varve::work{0, 0, 0, 96}));
+  // bmm: 2 · 2·2·2·2 = 32 FLOPs, 3 · 8 elements of 4 bytes. copy_: 64 bytes, fill_: 32, add: 3 · 32.
+  EXPECT_THAT(works, ElementsAre(varve::work{128, 64, 0, 192}, varve::work{64, 0, 0, 192},
+                                 varve::work{0, 0, 0, 192}));
 }
 
 TEST_F(operators_test, a_report_says_how_much_of_the_time_has_known_work) {

@@ -193,6 +193,22 @@ TEST(table, shows_what_binds_where_work_is_partly_known) {
   EXPECT_THAT(lines[3], testing::EndsWith("  starved   ≥20.0"));
 }
 
+// layer 0: 9e9 FLOP ÷ 4.5 ms = 2 TFLOP/s, ÷ 4.5e6 bytes = 2,000 FLOP/B. 3.5 ms of it are of unknown work: all
+// of collectives, which have none, or but 46 µs, more than a hundredth of 4.5 ms.
+TEST(table, collectives_leave_no_work_unknown) {
+  varve::report r = small_report();
+  r.layers[1].inclusive.declared = {9000000000, 4000000, 300000, 200000};
+  r.layers[1].inclusive.calls_with_work = 2;
+  r.layers[1].inclusive.unknown_work_time = r.layers[1].inclusive.unknown_collective_time = 3'500'000;
+  EXPECT_THAT(lines_of(varve::to_table(r, rows_only()))[3], testing::EndsWith("     2.00  1.00   2,000"));
+  r.layers[1].inclusive.unknown_collective_time -= 46'000;
+  EXPECT_THAT(lines_of(varve::to_table(r, rows_only()))[3], testing::EndsWith("    ≥2.00  ≥1.00"));
+  r.quality.work_known[static_cast<std::size_t>(varve::work_source::description)] = 0.999;
+  EXPECT_THAT(varve::to_table(r), HasSubstr("description for 99.9 % of the GPU time."));
+  r.collectives.emplace_back();
+  EXPECT_THAT(varve::to_table(r), HasSubstr("description for 99.9 % of the GPU time, collectives left out."));
+}
+
 TEST(table, shows_kernel_time_only_where_it_differs) {
   varve::report r = small_report();
   r.layers[0].inclusive.kernel_time = 0;  // copies alone

@@ -61,7 +61,9 @@ TEST(formulas, the_types_of_the_factors_tell_the_pipe) {
   EXPECT_EQ(varve::pipe_of(dtype::fp4, dtype::fp4), math_pipe::fp4_tensor);
   EXPECT_EQ(varve::pipe_of(dtype::f64, dtype::f64), math_pipe::unknown);
   EXPECT_EQ(varve::pipe_of(dtype::int4, dtype::int4), math_pipe::unknown);
-  EXPECT_EQ(varve::pipe_of(dtype::int8, dtype::int4), math_pipe::unknown);
+  EXPECT_EQ(varve::pipe_of(dtype::int8, dtype::int4), math_pipe::int8_tensor);
+  EXPECT_EQ(varve::pipe_of(dtype::int4, dtype::int8), math_pipe::int8_tensor);
+  EXPECT_EQ(varve::pipe_of(dtype::int8, dtype::fp4), math_pipe::unknown);
 }
 
 TEST(formulas, a_batch_of_products_has_no_weights) {

@@ -2,7 +2,11 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/input/json_damage.hpp"
 
+#include "formats/input/json_text.hpp"
+
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 namespace varve {
@@ -18,6 +22,29 @@ bool is_no_number(std::string_view word) noexcept {
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   lower.erase(0, lower.find_first_not_of("+-"));
   return lower.compare(0, 3, "nan") == 0 || lower == "inf" || lower == "infinity";
+}
+
+/// What is wrong with a number that is made of its characters alone; empty where nothing is.
+std::string wrong_number(std::string_view word) {
+  const std::string_view digits = word.substr(word.front() == '-' ? 1 : 0);
+  const bool zeros = digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
+  const char* const last = word.data() + word.size();
+  double value = 0;
+  const auto read = std::from_chars(word.data(), last, value);
+  if (zeros || digits.empty() || digits.back() == '.' || read.ptr != last) {
+    return "is no number";
+  }
+  if (digits.find_first_not_of("0123456789") != std::string_view::npos) {
+    const bool tiny =
+        word.find_first_of("eE") != std::string_view::npos && word.find('-', 1) != std::string_view::npos;
+    return read.ec == std::errc{} || tiny ? "" : "is beyond the range of numbers";
+  }
+  std::int64_t with_sign = 0;
+  std::uint64_t without = 0;
+  return std::from_chars(word.data(), last, with_sign).ec == std::errc{} ||
+                 std::from_chars(word.data(), last, without).ec == std::errc{}
+             ? ""
+             : "is beyond 64 bits";
 }
 
 class scanner {
@@ -59,12 +86,19 @@ class scanner {
             ": the file is incomplete; copy it again, or record again and let the profiler finish writing");
   }
 
+  [[nodiscard]] bool is_byte_order_mark() const {
+    return text_.substr(0, 3) == "\xEF\xBB\xBF" || text_.substr(0, 2) == "\xFF\xFE" ||
+           text_.substr(0, 2) == "\xFE\xFF";
+  }
+
   void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
 
   void step() {
     const char c = text_[at_];
     const bool closes = c == ']' || c == '}';
-    if (done()) {
+    if (at_ == 0 && is_byte_order_mark()) {
+      damaged("a byte-order mark stands before the JSON; save the file as UTF-8 without one");
+    } else if (done()) {
       damaged("text after the end of the JSON; cut the file here or record it again");
     } else if (closes) {
       const bool extra = want_ == want::next_value || want_ == want::key;  // a comma before
@@ -136,6 +170,7 @@ class scanner {
     }
     const std::size_t begin = at_;
     string();
+    key_ = text_.substr(begin, at_ - begin);
     events_come_ = open_.size() == 1 && text_.substr(begin, at_ - begin) == "\"traceEvents\"";
     skip_space();
     if (!found_ && at_ < text_.size()) {
@@ -165,6 +200,16 @@ class scanner {
         damaged("expected a value");
         return;
       }
+      const std::string wrong = done_ != nullptr || cut_off ? ""
+                                : is_no_number(word)        ? "is no number of JSON"
+                                : number                    ? wrong_number(word)
+                                                            : "";
+      if (!wrong.empty()) {
+        const std::string_view field = open_.empty() ? "" : key_;
+        damaged(std::string{cut(field, 64)} + (field.empty() ? "" : ": ") + std::string{cut(word, 32)} + ' ' +
+                wrong + "; correct it in the file");
+        return;
+      }
       at_ = end;
     }
   }
@@ -186,6 +231,7 @@ class scanner {
   std::size_t at_ = 0;
   want want_ = want::value;
   std::string open_;       // the brackets that are
+  std::string_view key_;   // the last one, in its quotes
   std::size_t comma_ = 0;  // the last one
   std::optional<damage> found_;
   bool early_ = false;  // the text ends too soon

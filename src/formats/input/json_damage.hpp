@@ -22,8 +22,9 @@ struct damage {
   std::string cause;
 };
 
-/// The first place at which `text` is not one JSON document, or nothing. Says nothing about the encoding of
-/// strings. Needs no stack, one byte of memory a level of nesting.
+/// The first place at which `text` is not one JSON document, or holds a number that is none or is beyond 64
+/// bits, or nothing. Says nothing about the encoding of strings. Needs no stack, one byte of memory a level
+/// of nesting.
 [[nodiscard]] std::optional<damage> find_damage(std::string_view text);
 
 /// What was done to a list of events to make it JSON again.
@@ -36,7 +37,8 @@ struct mended {
 
 /// Makes `text` JSON again, in place, where commas stand after a last member, or where the text ends early
 /// and whole events stand before: as an array, or in the array "traceEvents" of an object. Gives the first
-/// damage of another kind; then `text` is of no use. Time and memory as find_damage().
+/// damage of another kind, of which numbers are none; then `text` is of no use. Time and memory as
+/// find_damage().
 [[nodiscard]] std::optional<damage> mend_events(buffer& text, mended& done);
 
 }  // namespace input

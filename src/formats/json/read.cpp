@@ -150,6 +150,27 @@ class reader {
     }
   }
 
+  /// As operators' shapes, counters tell less than 2^62.
+  void read(const element& e, counted_work& value) {
+    constexpr double most = 4611686018427387904.0;
+    const element outer = std::exchange(here_, e);
+    fields(*this, value);
+    here_ = outer;
+    const auto check = [&](const char* name, double counted) {
+      if (!(counted < most)) {
+        fail(place_ + '.' + name + ": expected a number below 2^62");
+      }
+    };
+    check("dram_read", value.dram_read);
+    check("dram_written", value.dram_written);
+    check("tensor_ops", value.tensor_ops);
+    check("core_flops", value.core_flops);
+    check("intensity", value.intensity);
+    for (const double operations : value.operations) {
+      check("operations", operations);
+    }
+  }
+
   void read(const element& e, std::string& value) {
     std::string_view text;
     take(e, text, "a text");

@@ -3,6 +3,7 @@
 #include "formats/model/config.hpp"
 
 #include "formats/input/input.hpp"
+#include "formats/input/json_text.hpp"
 
 #include <map>
 #include <utility>
@@ -136,6 +137,38 @@ std::vector<std::string_view> config::texts(std::string_view field) const {
                                    [](std::string_view) { return true; });
 }
 
+std::vector<std::string_view> config::nested_texts(std::string_view field) const {
+  std::vector<std::string_view> out;
+  const auto found = find(field);
+  simdjson::dom::array list;
+  const auto take = [&](simdjson::dom::element item) {
+    std::string_view text;
+    if (out.size() == longest_list || item.get(text) != simdjson::SUCCESS) {
+      return false;
+    }
+    out.push_back(text);
+    return true;
+  };
+  bool valid = !found || found->get(list) == simdjson::SUCCESS;
+  if (found && valid) {
+    for (const simdjson::dom::element item : list) {
+      simdjson::dom::array inner;
+      if (item.get(inner) != simdjson::SUCCESS) {
+        valid = valid && take(item);
+        continue;
+      }
+      for (const simdjson::dom::element one : inner) {
+        valid = valid && take(one);
+      }
+    }
+  }
+  if (!valid) {
+    fail(field, "must be a list of at most " + std::to_string(longest_list) +
+                    " texts, or of lists of them; correct it in the file");
+  }
+  return out;
+}
+
 std::vector<std::int64_t> config::integers(std::string_view field) const {
   return list_of<std::int64_t>(field, "integers", "must hold integers from 0 to 2^40 alone",
                                [](std::int64_t value) { return value >= 0 && value <= largest; });
@@ -152,9 +185,9 @@ std::optional<config> config::object(std::string_view field) const {
   return config{path_, *found, place_ + std::string{field} + "."};
 }
 
-std::vector<config> config::objects() const {
+std::vector<std::pair<std::string_view, std::optional<config>>> config::objects() const {
   constexpr std::size_t most = 64;
-  std::vector<config> out;
+  std::vector<std::pair<std::string_view, std::optional<config>>> out;
   std::map<std::string_view, simdjson::dom::element> values;  // as last() finds them, but at once
   simdjson::dom::object all;
   if (object_.get(all) == simdjson::SUCCESS) {
@@ -163,13 +196,20 @@ std::vector<config> config::objects() const {
     }
     for (const simdjson::dom::key_value_pair field : all) {
       const auto value = values.extract(field.key);  // once
-      if (value.empty() || !value.mapped().is_object()) {
+      if (value.empty()) {
         continue;
       }
+      const std::string_view name = input::cut(field.key, 64);
       if (out.size() == most) {
-        fail(field.key, "is one object of more than 64; correct the file");
+        fail(name, "is one object of more than 64; correct the file");
       }
-      out.emplace_back(path_, value.mapped(), place_ + std::string{field.key} + ".");
+      if (!value.mapped().is_object() && !value.mapped().is_null()) {
+        fail(name, "must be an object; correct it in the file");
+      }
+      out.emplace_back(field.key, std::nullopt);
+      if (value.mapped().is_object()) {
+        out.back().second.emplace(path_, value.mapped(), place_ + std::string{name} + ".");
+      }
     }
   }
   return out;

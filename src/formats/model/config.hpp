@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace varve {
@@ -40,8 +41,10 @@ class config {
   [[nodiscard]] std::vector<std::string_view> texts(std::string_view field) const;
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view field) const;
   [[nodiscard]] std::optional<config> object(std::string_view field) const;
-  /// The objects in an object, which fails where there are more than 64.
-  [[nodiscard]] std::vector<config> objects() const;
+  /// Likewise; texts may stand in lists in the list.
+  [[nodiscard]] std::vector<std::string_view> nested_texts(std::string_view field) const;
+  /// The objects in an object, of which null is none, by name. Fails where there are more than 64, or others.
+  [[nodiscard]] std::vector<std::pair<std::string_view, std::optional<config>>> objects() const;
   [[nodiscard]] bool has(std::string_view field) const;
   [[nodiscard]] bool is_null(std::string_view field) const;
 

@@ -57,6 +57,11 @@ void set_qwen_windows(const config& from, model& m) {
 expert_layer experts(const config& from, names count, std::int64_t width) {
   expert_layer out;
   out.count = from.need(count);
+  for (const std::string_view other : count) {
+    if (from.size_or({other}, out.count) != out.count) {
+      from.fail(*count.begin(), "is another number than " + std::string{other} + "; correct one of them");
+    }
+  }
   out.chosen = from.need({"num_experts_per_tok", "experts_per_token"});
   out.width = width;
   if (out.chosen > out.count) {
@@ -144,7 +149,8 @@ void describe_qwen3_moe(const config& from, model& m) {
   layer.attention.query_key_norm = true;
   layer.mlp.width = from.need({"intermediate_size"});
   repeat(from, m, layers(from), layer);
-  set_qwen_experts(from, m, experts(from, {"num_experts"}, from.need({"moe_intermediate_size"})));
+  set_qwen_experts(from, m,
+                   experts(from, {"num_experts", "num_local_experts"}, from.need({"moe_intermediate_size"})));
   set_qwen_windows(from, m);
 }
 
@@ -213,7 +219,7 @@ void describe_gpt_oss(const config& from, model& m) {
   layer.experts.bias = true;
   layer.experts.router_bias = true;
   repeat(from, m, layers(from), layer);
-  const std::int64_t window = from.size_or({"sliding_window"}, 128, 0);
+  const std::int64_t window = from.size_or({"sliding_window"}, from.is_null("sliding_window") ? 0 : 128, 0);
   if (!set_windows(from, m, window)) {
     for (std::size_t i = 0; i < m.layers.size(); i += 2) {
       m.layers[i].attention.window = window;

@@ -2,7 +2,12 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "formats/model/quantisation.hpp"
 
+#include "formats/input/json_text.hpp"
+
+#include <varve/work_formulas.hpp>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace varve {
@@ -57,6 +62,33 @@ quantisation packed(const config& from, std::int64_t bits, bool zeros, dtype typ
   return out;
 }
 
+/// What GPTQModel and AutoGPTQ say of single modules. The first expression that fits a module counts.
+void read_single_modules(const config& from, dtype type, quantisation& how) {
+  for (const std::string_view module : from.nested_texts("modules_in_block_to_quantize")) {
+    how.only.emplace_back(module);
+  }
+  const auto dynamic = from.object("dynamic");
+  if (!dynamic) {
+    return;
+  }
+  how.grouped_by = "dynamic";
+  for (const auto& [name, own] : dynamic->objects()) {
+    const bool excludes = name.substr(0, 2) == "-:";
+    const std::string_view pattern = excludes || name.substr(0, 2) == "+:" ? name.substr(2) : name;
+    weight_format format{type};
+    if (!excludes) {
+      format = how.format;
+      if (const auto bits = own ? own->maybe({"bits"}) : std::nullopt) {
+        format.type = integer_of(*own, "bits", *bits);
+        format.zero_bits = *bits;
+      }
+      format.group = own ? group_of(*own, format.group) : format.group;
+    }
+    how.groups.push_back({format, {"re:" + std::string{pattern}}});
+  }
+  how.groups.push_back({how.format, {}});
+}
+
 quantisation read_fp8(const config& from) {
   quantisation out;
   const std::vector<std::int64_t> block = from.integers("weight_block_size");
@@ -105,12 +137,38 @@ weight_format read_weights(const config& weights) {
   return out;
 }
 
-/// Modules by name; "Linear" is the class of all.
+/// What a group's products are multiplied as; without a word on activations these stay as they are.
+dtype read_factors(const config& group, const config& weights, dtype stored, dtype type) {
+  const auto activations = group.object("input_activations");
+  const std::int64_t bits = activations ? activations->need({"num_bits"}) : 16;
+  if (bits == 16) {
+    return type;
+  }
+  const std::string_view kind = activations->text({"type"}).value_or(weights.text({"type"}).value_or("int"));
+  const dtype out = kind == "float" ? (bits == 4 ? dtype::fp4 : dtype::fp8) : dtype::int8;
+  const bool meet = pipe_of(stored, out) != math_pipe::unknown && pipe_of(out, stored) != math_pipe::unknown;
+  if ((bits != 8 && out != dtype::fp4) || !meet) {
+    activations->fail("num_bits", std::to_string(bits) + " bits of type " +
+                                      std::string{input::cut(kind, 16)} +
+                                      " meet weights that varve knows no products with; known are 8 and 4 "
+                                      "bits of float with weights of at most these, and 8 of int with "
+                                      "weights of int; remove input_activations to count 16-bit products");
+  }
+  return out;
+}
+
+/// Modules by name; "Linear" is the class of all, and what other classes are made of is not known.
 std::vector<std::string> read_targets(const config& group) {
   std::vector<std::string> out;
   for (const std::string_view target : group.texts("targets")) {
     if (target == "Linear") {
       return {};
+    }
+    if (!target.empty() && target[0] >= 'A' && target[0] <= 'Z' &&
+        target.find('.') == std::string_view::npos) {
+      group.fail("targets", std::string{input::cut(target, 64)} +
+                                " is a class of modules, of which varve knows Linear alone; name the modules "
+                                "instead");
     }
     out.emplace_back(target);
   }
@@ -121,20 +179,21 @@ quantisation read_compressed_tensors(const config& from, dtype type) {
   constexpr std::string_view field = "config_groups";
   const auto groups = from.object(field);
   quantisation out;
-  for (const config& group : groups ? groups->objects() : std::vector<config>{}) {
-    const auto weights = group.object("weights");
+  out.head = true;
+  for (const auto& [name, group] : groups ? groups->objects() : decltype(groups->objects()){}) {
+    const auto weights = group ? group->object("weights") : std::nullopt;
     if (!weights) {
       continue;  // of activations alone, or of the cache
     }
     const weight_format format = read_weights(*weights);
-    const dtype factors = group.has("input_activations") ? format.type : type;
+    const dtype factors = read_factors(*group, *weights, format.type, type);
     if (!out.groups.empty() && factors != out.factors) {
       from.fail(field,
                 "multiplies activations as one type in one group and as another in another, which is not "
                 "supported; keep one kind of group to count them all so");
     }
     out.factors = factors;
-    out.groups.push_back({format, read_targets(group)});
+    out.groups.push_back({format, read_targets(*group)});
   }
   if (out.groups.empty()) {
     from.fail(field, "says nothing of weights; take the config.json that the model was published with");
@@ -190,6 +249,7 @@ quantisation read_quantisation(const config& from, dtype type) {
   if (method == "gptq") {
     out = packed(from, from.need({"bits"}), true, type);
     out.head = from.flag("lm_head", false);
+    read_single_modules(from, type, out);
   } else if (method == "awq") {
     out = packed(from, from.size_or({"bits", "w_bit"}, 4), from.flag("zero_point", true), type);
   } else if (method == "fp8") {

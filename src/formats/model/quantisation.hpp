@@ -21,18 +21,21 @@ namespace model_file {
 /// Modules that are stored in a format of their own; no targets: all linear layers.
 struct quantised_group {
   weight_format format;
-  std::vector<std::string> targets;
+  std::vector<std::string> targets;  ///< as `excluded`
 };
 
 struct quantisation {
   weight_format format;
   std::vector<quantised_group> groups;  ///< in place of `format`, the first that names a module counts
+  std::string_view grouped_by = "config_groups";  ///< the field that has these
   std::string method;
   dtype factors = dtype::bf16;  ///< what activations are multiplied as
   bool experts_only = false;
-  bool head = false;                        ///< `format` is the head's too
-  std::optional<dtype> cache;               ///< of keys and values, where it is another than activations have
-  std::vector<std::string> excluded;        ///< modules, with * for anything, or re: and a regular expression
+  bool nested = false;  ///< names of modules may say that the model is the language model of another
+  bool head = false;    ///< the head is stored as other modules are
+  std::vector<std::string> only;      ///< where there are any, what is below layers and none of them stays
+  std::optional<dtype> cache;         ///< of keys and values, where it is another than activations have
+  std::vector<std::string> excluded;  ///< modules, with * for anything, or re: and a regular expression
   std::string_view excluded_by = "ignore";  ///< the field that names these
 };
 

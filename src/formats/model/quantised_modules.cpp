@@ -18,12 +18,11 @@ namespace {
 /// path's first character on, as Python's re.match has it.
 class module_patterns {
  public:
-  /// Bytes of regular expressions × layers: seconds at worst.
+  /// Bytes of regular expressions × layers, of all fields together: seconds at worst.
   static constexpr std::uint64_t most = std::uint64_t{1} << 18U;
 
   module_patterns(const config& from, std::string_view field, const std::vector<std::string>& patterns,
-                  std::size_t layers) {
-    std::uint64_t size = 0;
+                  std::size_t layers, std::uint64_t& size) {
     for (const std::string& pattern : patterns) {
       if (pattern.compare(0, 3, "re:") == 0) {
         const std::string expression = pattern.substr(3);
@@ -61,23 +60,40 @@ using matrix = std::vector<std::string_view>;
 class formats {
  public:
   formats(const config& from, const quantisation& how, const model& m)
-      : how_{how}, kept_{m.type}, excluded_{from, how.excluded_by, how.excluded, m.layers.size()} {
+      : how_{how},
+        kept_{m.type},
+        split_{how.grouped_by == "dynamic" && m.name != "phi3"},
+        excluded_{from, how.excluded_by, how.excluded, m.layers.size(), size_},
+        only_{from, "modules_in_block_to_quantize", how.only, m.layers.size(), size_} {
     for (const quantised_group& g : how.groups) {
-      targets_.emplace_back(from, "config_groups", g.targets, m.layers.size());
+      targets_.emplace_back(from, how.grouped_by, g.targets, m.layers.size(), size_);
     }
   }
 
   [[nodiscard]] weight_format of(std::size_t layer, const matrix& m) const {
     std::vector<std::string> modules;
     for (const std::string_view name : m) {
-      modules.push_back("model.layers." + std::to_string(layer) + '.' + std::string{name});
+      if (split_ && (name == "self_attn.qkv_proj" || name == "mlp.gate_up_proj")) {
+        continue;
+      }
+      const std::string module = "layers." + std::to_string(layer) + '.' + std::string{name};
+      modules.push_back("model." + module);
+      if (how_.nested) {
+        modules.push_back("model.language_model." + module);
+        modules.push_back("language_model.model." + module);
+      }
     }
-    return of_any(modules);
+    const weight_format stored = how_.only.empty() || among(only_, modules) ? of_any(modules) : kept_;
+    any_ = any_ || stored != kept_;
+    return stored;
   }
+
+  /// Whether a matrix is stored as another type than the model has.
+  [[nodiscard]] bool any() const noexcept { return any_; }
 
   /// Nothing where the head stays as it is.
   [[nodiscard]] std::optional<weight_format> of_head() const {
-    const weight_format stored = how_.head ? how_.format : targets_.empty() ? kept_ : of_any({"lm_head"});
+    const weight_format stored = how_.head ? of_any({"lm_head"}) : kept_;
     return stored != kept_ ? std::optional{stored} : std::nullopt;
   }
 
@@ -89,16 +105,17 @@ class formats {
   }
 
  private:
+  static bool among(const module_patterns& patterns, const std::vector<std::string>& modules) {
+    return std::any_of(modules.begin(), modules.end(),
+                       [&](const std::string& module) { return patterns.name(module); });
+  }
+
   [[nodiscard]] weight_format of_any(const std::vector<std::string>& modules) const {
-    const auto among = [&](const module_patterns& patterns) {
-      return std::any_of(modules.begin(), modules.end(),
-                         [&](const std::string& module) { return patterns.name(module); });
-    };
-    if (among(excluded_)) {
+    if (among(excluded_, modules)) {
       return kept_;
     }
     for (std::size_t g = 0; g < targets_.size(); ++g) {
-      if (how_.groups[g].targets.empty() || among(targets_[g])) {
+      if (how_.groups[g].targets.empty() || among(targets_[g], modules)) {
         return how_.groups[g].format;
       }
     }
@@ -107,7 +124,11 @@ class formats {
 
   const quantisation& how_;
   weight_format kept_;  ///< of what is not quantised
+  bool split_;          ///< expressions are those of a checkpoint, where few models join matrices
+  mutable bool any_ = false;
+  std::uint64_t size_ = 0;
   module_patterns excluded_;
+  module_patterns only_;
   std::vector<module_patterns> targets_;
 };
 
@@ -189,6 +210,15 @@ void apply(const config& from, const quantisation& how, model& m) {
     }
   }
   m.head = stored.of_head();
+  if (!stored.any() && !m.head) {
+    from.fail(
+        !how.only.empty()       ? "modules_in_block_to_quantize"
+        : !how.groups.empty()   ? how.grouped_by
+        : !how.excluded.empty() ? how.excluded_by
+                                : "quant_method",
+        "leaves no matrix of the model to be quantised; correct the names of modules in it, or remove the "
+        "quantisation to count 16-bit weights");
+  }
   m.factors = how.factors;
   m.quantisation = how.method;
   m.cache = how.cache.value_or(m.cache);

@@ -134,13 +134,15 @@ std::string modelopt_path(const std::string& path) {
 }
 
 void quantise(const config& root, const config& inner, const std::string& path, model& m) {
-  auto said = root.object("quantization_config");
-  if (!said) {
-    said = inner.object("quantization_config");
-  }
-  if (said) {
-    apply(*said, read_quantisation(*said, m.type), m);
-    return;
+  for (const std::string_view field : {"quantization_config", "compression_config"}) {  // new and old
+    for (const config& from : {root, inner}) {
+      if (const auto said = from.object(field)) {
+        quantisation how = read_quantisation(*said, m.type);
+        how.nested = !root.has("hidden_size") && root.has("text_config");
+        apply(*said, how, m);
+        return;
+      }
+    }
   }
   const std::string beside = modelopt_path(path);
   if (beside.empty()) {

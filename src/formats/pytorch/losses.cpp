@@ -76,6 +76,10 @@ std::string_view text(lost what) noexcept {
       return "invalid entries of deviceProperties: left out";
     case lost::invalid_inputs:
       return "kinds of operators whose inputs' shapes or types are invalid: taken as unknown";
+    case lost::unfit_inputs:
+      return "kinds of operators whose inputs' sizes do not fit each other, or make 4e18 FLOPs or bytes: "
+             "their "
+             "work is unknown";
     case lost::invalid_memory:
       return "records of memory with an invalid size, device or time: left out";
     case lost::absurd_work:

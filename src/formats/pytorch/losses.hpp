@@ -50,6 +50,7 @@ enum class lost : std::uint8_t {
   invalid_base_time,
   invalid_device,
   invalid_inputs,
+  unfit_inputs,
   invalid_memory,
   absurd_work,
   untold_work,

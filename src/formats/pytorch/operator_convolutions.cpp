@@ -60,7 +60,7 @@ std::optional<terms> convolution_of(const inputs& in, const operator_input& bias
   for (std::size_t i = 0; i + 2 < x.size(); ++i) {
     out = out * window_count(x[i + 2], w[i + 2], at(*strides, i), at(*paddings, i), at(*dilations, i));
   }
-  t.flops = out * product(w, 1) * 2 + (is_tensor(bias) ? out : amount{0});
+  t.flops = out * product(w, 1) * 2;
   t.activations = size_of(in[0]) + out * element_size(in[0]);
   return t;
 }
@@ -93,7 +93,7 @@ std::optional<terms> transposed(const inputs& in, const operator_input& bias, co
   terms t;
   t.pipe = product_pipe(in[0]);
   t.weights = size_of(in[1]) + size_of(bias);
-  t.flops = elements(in[0]) * product(w, 1) * 2 + (is_tensor(bias) ? out : amount{0});
+  t.flops = elements(in[0]) * product(w, 1) * 2;
   t.activations = size_of(in[0]) + out * element_size(in[0]);
   return t;
 }

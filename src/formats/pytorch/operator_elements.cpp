@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: the varve authors
 //
-// Work of operators that go element by element: one FLOP for each of the result where they compute, of the
-// input where they reduce.
+// Work of operators that go element by element: bytes alone, as docs/work.md has it.
 #include "formats/pytorch/operator_terms.hpp"
 
 namespace varve {
@@ -10,6 +9,12 @@ inline namespace v0 {
 namespace pytorch {
 
 namespace {
+
+terms moved(amount bytes) {
+  terms t;
+  t.activations = bytes;
+  return t;
+}
 
 /// The type of the result: floating before whole, then the larger. A number does not widen a tensor.
 const element_type* wider(const operator_input& a, const operator_input& b) noexcept {
@@ -49,7 +54,7 @@ std::optional<terms> binary(const inputs& in) {
   if (!both || type == nullptr) {
     return std::nullopt;
   }
-  return terms{both->count, 0, 0, both->bytes + both->count * type->size};
+  return moved(both->bytes + both->count * type->size);
 }
 
 std::optional<terms> binary_in_place(const inputs& in) {
@@ -57,7 +62,7 @@ std::optional<terms> binary_in_place(const inputs& in) {
   if (!both || type_of(in[0]) == nullptr) {
     return std::nullopt;
   }
-  return terms{both->count, 0, 0, both->bytes + both->count * element_size(in[0])};
+  return moved(both->bytes + both->count * element_size(in[0]));
 }
 
 /// The result is of truth values, a byte each.
@@ -66,30 +71,20 @@ std::optional<terms> comparison(const inputs& in) {
   if (!both || wider(in[0], in[1]) == nullptr) {
     return std::nullopt;
   }
-  return terms{0, 0, 0, both->bytes + both->count};
+  return moved(both->bytes + both->count);
 }
 
 std::optional<terms> unary(const inputs& in) {
-  return is_tensor(in[0]) ? std::optional{terms{elements(in[0]), 0, 0, size_of(in[0]) * 2}} : std::nullopt;
+  return is_tensor(in[0]) ? std::optional{moved(size_of(in[0]) * 2)} : std::nullopt;
 }
 
 /// The result is of truth values too.
 std::optional<terms> logical_not(const inputs& in) {
-  return is_tensor(in[0]) ? std::optional{terms{0, 0, 0, size_of(in[0]) + elements(in[0])}} : std::nullopt;
+  return is_tensor(in[0]) ? std::optional{moved(size_of(in[0]) + elements(in[0]))} : std::nullopt;
 }
 
-/// `Of` without its FLOPs: what it does to whole numbers are none.
-template <formula Of>
-std::optional<terms> no_flops(const inputs& in) {
-  auto out = Of(in);
-  if (out) {
-    out->flops = 0;
-  }
-  return out;
-}
-
-/// Three tensors, or numbers, with a result of elements of `size` bytes. `flops` are each element's.
-std::optional<terms> ternary(const inputs& in, amount size, std::int64_t flops) {
+/// Three tensors, or numbers, with a result of elements of `size` bytes.
+std::optional<terms> ternary(const inputs& in, amount size) {
   amount count{1};
   for (std::size_t i = 1; i <= std::max({in[0].sizes.size(), in[1].sizes.size(), in[2].sizes.size()}); ++i) {
     const auto two = common_size(in[0].sizes, in[1].sizes, i);
@@ -99,42 +94,47 @@ std::optional<terms> ternary(const inputs& in, amount size, std::int64_t flops) 
     }
     count = count * *all;
   }
-  return terms{count * flops, 0, 0, size_of(in[0]) + size_of(in[1]) + size_of(in[2]) + count * size};
+  return moved(size_of(in[0]) + size_of(in[1]) + size_of(in[2]) + count * size);
 }
 
 /// Truth values, and the two tensors that they choose from.
 std::optional<terms> where(const inputs& in) {
   const element_type* const type = wider(in[1], in[2]);
-  return type != nullptr ? ternary(in, type->size, 0) : std::nullopt;
+  return type != nullptr ? ternary(in, type->size) : std::nullopt;
 }
 
-/// A tensor, truth values, and a number.
-std::optional<terms> masked_fill(const inputs& in) { return ternary(in, element_size(in[0]), 0); }
-
-/// a + value · b · c, or b ÷ c.
-std::optional<terms> multiply_add(const inputs& in) { return ternary(in, element_size(in[0]), 2); }
-
-/// a + w · (b − a).
-std::optional<terms> interpolation(const inputs& in) { return ternary(in, element_size(in[0]), 3); }
+/// Three whose result is of the first's type.
+std::optional<terms> as_the_first(const inputs& in) { return ternary(in, element_size(in[0])); }
 
 /// All of it is read; what the result takes is left out.
 std::optional<terms> reduction(const inputs& in) {
-  return is_tensor(in[0]) ? std::optional{terms{elements(in[0]), 0, 0, size_of(in[0])}} : std::nullopt;
+  return is_tensor(in[0]) ? std::optional{moved(size_of(in[0]))} : std::nullopt;
 }
 
-constexpr std::string_view binaries[] = {"add",     "sub",     "rsub", "mul",       "div",  "pow",
-                                         "maximum", "minimum", "fmod", "remainder", "atan2"};
-constexpr std::string_view bitwise[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
-                                        "bitwise_right_shift"};
-constexpr known_operator others[] = {
-    {"logical_not", logical_not}, {"bitwise_not", no_flops<unary>}, {"where", where},
-    {"masked_fill", masked_fill}, {"addcmul", multiply_add},        {"addcdiv", multiply_add},
-    {"lerp", interpolation}};
+constexpr std::string_view binaries[] = {"add",
+                                         "sub",
+                                         "rsub",
+                                         "mul",
+                                         "div",
+                                         "pow",
+                                         "maximum",
+                                         "minimum",
+                                         "fmod",
+                                         "remainder",
+                                         "atan2",
+                                         "bitwise_and",
+                                         "bitwise_or",
+                                         "bitwise_xor",
+                                         "bitwise_left_shift",
+                                         "bitwise_right_shift"};
+constexpr known_operator others[] = {{"logical_not", logical_not},  {"where", where},
+                                     {"masked_fill", as_the_first}, {"addcmul", as_the_first},
+                                     {"addcdiv", as_the_first},     {"lerp", as_the_first}};
 constexpr std::string_view comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or"};
 constexpr std::string_view unaries[] = {
-    "relu",      "gelu",      "silu",       "sigmoid", "tanh",       "neg",      "rsqrt",
-    "sqrt",      "exp",       "log",        "abs",     "sin",        "cos",      "clamp",
-    "clamp_min", "clamp_max", "reciprocal", "erf",     "leaky_relu", "hardtanh", "square"};
+    "relu",       "gelu", "silu",       "sigmoid",  "tanh",   "neg",        "rsqrt",     "sqrt",
+    "exp",        "log",  "abs",        "sin",      "cos",    "clamp",      "clamp_min", "clamp_max",
+    "reciprocal", "erf",  "leaky_relu", "hardtanh", "square", "bitwise_not"};
 constexpr std::string_view reductions[] = {"sum",    "mean",   "all",  "any", "amax", "amin",
                                            "argmax", "argmin", "prod", "var", "norm"};
 
@@ -157,7 +157,6 @@ formula element_wise_formula(std::string_view name) noexcept {
     return other->of;
   }
   return is_in(name, binaries)      ? (in_place ? binary_in_place : binary)
-         : is_in(name, bitwise)     ? (in_place ? no_flops<binary_in_place> : no_flops<binary>)
          : is_in(name, comparisons) ? comparison
          : is_in(name, unaries)     ? unary
          : is_in(name, reductions)  ? reduction

@@ -10,12 +10,11 @@ namespace pytorch {
 
 namespace {
 
-std::optional<terms> per_element(const inputs& in, std::int64_t flops) {
+std::optional<terms> read_and_written(const inputs& in) {
   if (!is_tensor(in[0])) {
     return std::nullopt;
   }
   terms t;
-  t.flops = elements(in[0]) * flops;
   t.activations = size_of(in[0]) * 2;
   return t;
 }
@@ -39,14 +38,12 @@ std::optional<terms> copy(const inputs& in) {
 /// The input and as much of results, and weights at these places.
 template <std::size_t... Weights>
 std::optional<terms> normalisation(const inputs& in) {
-  auto t = per_element(in, 0);
+  auto t = read_and_written(in);
   if (t) {
     ((t->weights = t->weights + size_of(in[Weights])), ...);
   }
   return t;
 }
-
-std::optional<terms> softmax(const inputs& in) { return per_element(in, 0); }
 
 /// The rows that are asked for, not the whole table.
 std::optional<terms> embedding(const inputs& in) {
@@ -55,6 +52,9 @@ std::optional<terms> embedding(const inputs& in) {
   }
   const amount rows = elements(in[1]) * in[0].sizes[1] * element_size(in[0]);
   terms t;
+  if (rows.value() == 0) {
+    return t;
+  }
   t.weights = rows;
   t.activations = rows + size_of(in[1]);
   return t;
@@ -76,27 +76,17 @@ std::optional<terms> vllm_rms_norm(const inputs& in) {
 std::optional<terms> vllm_fused_add_rms_norm(const inputs& in) {
   auto t = vllm_rms_norm(in);
   if (t) {
-    t->flops = elements(in[0]);
     t->activations = t->activations * 2;
   }
   return t;
 }
 
-std::optional<terms> vllm_gated(const inputs& in) {
+std::optional<terms> vllm_read_and_written(const inputs& in) {
   if (!is_tensor(in[0]) || !is_tensor(in[1])) {
     return std::nullopt;
   }
   terms t;
-  t.flops = elements(in[0]) * 2;
   t.activations = size_of(in[0]) + size_of(in[1]);
-  return t;
-}
-
-std::optional<terms> vllm_quantised(const inputs& in) {
-  auto t = vllm_gated(in);
-  if (t) {
-    t->flops = amount{0};
-  }
   return t;
 }
 
@@ -127,8 +117,8 @@ constexpr known_operator known_movement[] = {
     {"aten::native_layer_norm", normalisation<2, 3>},
     {"aten::_fused_rms_norm", normalisation<2>},
     {"aten::native_group_norm", normalisation<1, 2>},
-    {"aten::_softmax", softmax},
-    {"aten::_log_softmax", softmax},
+    {"aten::_softmax", read_and_written},
+    {"aten::_log_softmax", read_and_written},
     {"aten::copy_", copy},
     {"aten::fill_", fill},
     {"aten::zero_", fill},
@@ -136,14 +126,14 @@ constexpr known_operator known_movement[] = {
     {"_C::fused_add_rms_norm", vllm_fused_add_rms_norm},
     {"_C::rms_norm_static_fp8_quant", vllm_rms_norm},
     {"_C::rms_norm_dynamic_per_token_quant", vllm_rms_norm},
-    {"_C::silu_and_mul", vllm_gated},
-    {"_C::mul_and_silu", vllm_gated},
-    {"_C::gelu_and_mul", vllm_gated},
-    {"_C::gelu_tanh_and_mul", vllm_gated},
-    {"_C::swigluoai_and_mul", vllm_gated},
-    {"_C::static_scaled_fp8_quant", vllm_quantised},
-    {"_C::dynamic_scaled_fp8_quant", vllm_quantised},
-    {"_C::dynamic_per_token_scaled_fp8_quant", vllm_quantised},
+    {"_C::silu_and_mul", vllm_read_and_written},
+    {"_C::mul_and_silu", vllm_read_and_written},
+    {"_C::gelu_and_mul", vllm_read_and_written},
+    {"_C::gelu_tanh_and_mul", vllm_read_and_written},
+    {"_C::swigluoai_and_mul", vllm_read_and_written},
+    {"_C::static_scaled_fp8_quant", vllm_read_and_written},
+    {"_C::dynamic_scaled_fp8_quant", vllm_read_and_written},
+    {"_C::dynamic_per_token_scaled_fp8_quant", vllm_read_and_written},
     {"_C::rotary_embedding", vllm_rotary},
     {"_C_cache_ops::reshape_and_cache", vllm_cache},
     {"_C_cache_ops::reshape_and_cache_flash", vllm_cache},

@@ -13,12 +13,6 @@ namespace pytorch {
 
 namespace {
 
-/// Of others types tell all there is to know.
-bool is_product(const operator_kind& kind) noexcept {
-  const math_pipe p = kind.declared.pipe;
-  return kind.declared.flops > 0 && p != math_pipe::fp32 && p != math_pipe::fp64;
-}
-
 bool is_plain(math_pipe p) noexcept {
   return p == math_pipe::unknown || p == math_pipe::fp32 || p == math_pipe::fp64;
 }
@@ -28,7 +22,7 @@ bool is_plain(math_pipe p) noexcept {
 operator_pipes::operator_pipes(trace& t) : t_{t} {
   std::vector<bool> products;
   for (const operator_kind& kind : t.operator_kinds) {
-    products.push_back(is_product(kind));
+    products.push_back(kind.declared.flops > 0);
   }
   if (t.operator_of_activity.empty() || std::find(products.begin(), products.end(), true) == products.end()) {
     return;

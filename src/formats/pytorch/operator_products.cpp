@@ -17,7 +17,14 @@ struct product_sizes {
   [[nodiscard]] amount flops() const noexcept { return batch * m * n * k * 2; }
 };
 
-/// C = A·B, B of weights; `result` bytes an element of C. The bias adds to each element of C.
+/// Of factors whose sizes do not fit each other.
+terms unfit() noexcept {
+  terms t;
+  t.flops = amount::unknown();
+  return t;
+}
+
+/// C = A·B, B of weights; `result` bytes an element of C.
 std::optional<terms> weighted(const product_sizes& p, const operator_input& a, const operator_input& b,
                               const operator_input& bias, amount result) {
   const amount out = p.batch * p.m * p.n;
@@ -27,7 +34,6 @@ std::optional<terms> weighted(const product_sizes& p, const operator_input& a, c
   t.weights = size_of(b);
   t.activations = size_of(a) + out * result;
   if (is_tensor(bias)) {
-    t.flops = t.flops + out;
     t.weights = t.weights + size_of(bias);
   }
   return t;
@@ -36,8 +42,11 @@ std::optional<terms> weighted(const product_sizes& p, const operator_input& a, c
 std::optional<terms> mm_of(const inputs& in, std::size_t a, const operator_input& bias) {
   const operator_input& x = in[a];
   const operator_input& w = in[a + 1];
-  if (x.sizes.size() != 2 || w.sizes.size() != 2 || x.sizes[1] != w.sizes[0]) {
+  if (x.sizes.size() != 2 || w.sizes.size() != 2) {
     return std::nullopt;
+  }
+  if (x.sizes[1] != w.sizes[0]) {
+    return unfit();
   }
   return weighted({1, x.sizes[0], w.sizes[1], x.sizes[1]}, x, w, bias, element_size(x));
 }
@@ -50,8 +59,11 @@ std::optional<terms> addmm(const inputs& in) {
 std::optional<terms> linear(const inputs& in) {
   const operator_input& x = in[0];
   const operator_input& w = in[1];
-  if (x.sizes.empty() || w.sizes.size() != 2 || x.sizes.back() != w.sizes[1]) {
+  if (x.sizes.empty() || w.sizes.size() != 2) {
     return std::nullopt;
+  }
+  if (x.sizes.back() != w.sizes[1]) {
+    return unfit();
   }
   amount rows{1};
   for (std::size_t i = 0; i + 1 < x.sizes.size(); ++i) {
@@ -65,14 +77,17 @@ std::optional<terms> linear(const inputs& in) {
 std::optional<terms> batched(const operator_input& a, const operator_input& b, const operator_input* added) {
   const auto& x = a.sizes;
   const auto& y = b.sizes;
-  if (x.size() < 2 || y.size() < 2 || x.back() != y[y.size() - 2]) {
+  if (x.size() < 2 || y.size() < 2) {
     return std::nullopt;
+  }
+  if (x.back() != y[y.size() - 2]) {
+    return unfit();
   }
   product_sizes p{1, x[x.size() - 2], y.back(), x.back()};
   for (std::size_t i = 3; i <= std::max(x.size(), y.size()); ++i) {
     const auto size = common_size(x, y, i);
     if (!size) {
-      return std::nullopt;
+      return unfit();
     }
     p.batch = p.batch * *size;
   }
@@ -82,7 +97,6 @@ std::optional<terms> batched(const operator_input& a, const operator_input& b, c
   t.pipe = product_pipe(a);
   t.activations = size_of(a) + size_of(b) + out * element_size(a);
   if (added != nullptr) {
-    t.flops = t.flops + out;
     t.activations = t.activations + size_of(*added);
   }
   return t;
@@ -106,7 +120,7 @@ std::optional<terms> matmul(const inputs& in) {
     return batched(in[0], in[1], nullptr);
   }
   if (x.back() != y[0]) {
-    return std::nullopt;
+    return unfit();
   }
   amount rows{1};
   for (std::size_t i = 0; i + 1 < x.size(); ++i) {
@@ -120,8 +134,11 @@ std::optional<terms> matmul(const inputs& in) {
 std::optional<terms> scaled_mm(const inputs& in) {
   const operator_input& a = in[0];
   const operator_input& b = in[1];
-  if (a.sizes.size() != 2 || b.sizes.size() != 2 || a.sizes[1] != b.sizes[0]) {
+  if (a.sizes.size() != 2 || b.sizes.size() != 2) {
     return std::nullopt;
+  }
+  if (a.sizes[1] != b.sizes[0]) {
+    return unfit();
   }
   // Since 2.4: scales, bias, scale of the result, type; before: bias, type, scales.
   const bool scales_first = type_of(in[3]) != nullptr;
@@ -142,8 +159,11 @@ std::optional<terms> cutlass_scaled_mm(const inputs& in) {
   const operator_input& c = in[0];
   const operator_input& a = in[1];
   const operator_input& b = in[2];
-  if (a.sizes.size() != 2 || b.sizes.size() != 2 || a.sizes[1] != b.sizes[0]) {
+  if (a.sizes.size() != 2 || b.sizes.size() != 2) {
     return std::nullopt;
+  }
+  if (a.sizes[1] != b.sizes[0]) {
+    return unfit();
   }
   auto t = weighted({1, a.sizes[0], b.sizes[1], a.sizes[1]}, a, b, in[5], element_size(c));
   t->activations = t->activations + size_of(in[3]);

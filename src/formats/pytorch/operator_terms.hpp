@@ -66,7 +66,7 @@ struct terms {
   amount weights{0};
   amount kv{0};
   amount activations{0};
-  math_pipe pipe = math_pipe::fp32;  ///< unless it is a product
+  math_pipe pipe = math_pipe::unknown;  ///< of a product
 };
 
 using formula = std::optional<terms> (*)(const inputs&);
@@ -84,7 +84,7 @@ const known_operator* find(std::string_view name, const known_operator (&list)[S
   return found != std::end(list) ? found : nullptr;
 }
 
-/// Null for others. Names are without overloads.
+/// Null for others. Names are without overloads. The first three multiply.
 [[nodiscard]] const known_operator* find_product(std::string_view name) noexcept;
 [[nodiscard]] const known_operator* find_attention(std::string_view name) noexcept;
 [[nodiscard]] const known_operator* find_convolution(std::string_view name) noexcept;

@@ -31,8 +31,8 @@ std::string_view without_overload(std::string_view name) noexcept {
   return scope == std::string_view::npos ? name : name.substr(0, name.find('.', scope));
 }
 
-const known_operator* find_known(std::string_view name) noexcept {
-  for (const auto find : {find_product, find_attention, find_convolution, find_movement}) {
+const known_operator* find_multiplying(std::string_view name) noexcept {
+  for (const auto find : {find_product, find_attention, find_convolution}) {
     if (const known_operator* const k = find(name)) {
       return k;
     }
@@ -40,28 +40,36 @@ const known_operator* find_known(std::string_view name) noexcept {
   return nullptr;
 }
 
-/// What goes element by element runs on the cores: in FP64 where a tensor is, else in FP32, narrow types too.
-math_pipe element_pipe(const operator_inputs& in) noexcept {
+const known_operator* find_known(std::string_view name) noexcept {
+  const known_operator* const k = find_multiplying(name);
+  return k != nullptr ? k : find_movement(name);
+}
+
+bool types_are_known(const operator_inputs& in) noexcept {
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (is_tensor(in[i]) && in[i].type == "double") {
-      return math_pipe::fp64;
+    if (!in[i].sizes.empty() && type_of(in[i]) == nullptr) {
+      return false;
     }
   }
-  return math_pipe::fp32;
+  return true;
 }
 
 }  // namespace
 
-work operator_work(std::string_view name, const operator_inputs& in) {
+work operator_work(std::string_view name, const operator_inputs& in, loss_counts& losses) {
   name = without_overload(name);
   const known_operator* const k = find_known(name);
   const formula of = k != nullptr ? k->of : element_wise_formula(name);
   const auto t = of != nullptr ? of(in) : std::nullopt;
   if (!t || !t->flops.known() || !(t->weights + t->kv + t->activations).known()) {
+    losses.add(lost::unfit_inputs, t && types_are_known(in) ? 1 : 0);
     return {};
   }
+  if (find_multiplying(name) != nullptr && t->flops.value() == 0) {
+    return {};  // a size of 0: nothing is read
+  }
   work w{t->flops.value(), t->weights.value(), t->kv.value(), t->activations.value()};
-  w.pipe = w.flops == 0 ? math_pipe::unknown : t->pipe == math_pipe::fp32 ? element_pipe(in) : t->pipe;
+  w.pipe = t->pipe;
   return w;
 }
 

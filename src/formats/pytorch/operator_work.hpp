@@ -5,6 +5,7 @@
 #ifndef VARVE_FORMATS_PYTORCH_OPERATOR_WORK_HPP
 #define VARVE_FORMATS_PYTORCH_OPERATOR_WORK_HPP
 
+#include "formats/pytorch/losses.hpp"
 #include "formats/pytorch/operator_inputs.hpp"
 
 #include <varve/work.hpp>
@@ -17,8 +18,8 @@ namespace pytorch {
 
 /// What one call of the operator does, and where its FLOPs run as far as types tell; docs/metrics.md says how
 /// it is counted. Empty where the operator is not known, its inputs do not fit it, their types are unknown,
-/// or what it does depends on more than its inputs' shapes.
-[[nodiscard]] work operator_work(std::string_view name, const operator_inputs& inputs);
+/// or what it does depends on more than its inputs' shapes. Counts sizes of known types that no product has.
+[[nodiscard]] work operator_work(std::string_view name, const operator_inputs& inputs, loss_counts& losses);
 
 /// Whether the operator's work depends on values, not just on sizes and types.
 [[nodiscard]] bool needs_values(std::string_view name) noexcept;

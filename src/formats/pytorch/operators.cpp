@@ -80,7 +80,8 @@ std::uint32_t operators::kind_of(trace& t, operator_source source, const event& 
       const std::string shapes = inputs->shape_text();
       kind.shapes = shapes.empty() ? none : t.strings.intern(shapes);
       kind.types = e.types.empty() ? none : t.strings.intern(e.types);
-      kind.declared = source == operator_source::operation ? operator_work(t.strings[name], *inputs) : work{};
+      kind.declared =
+          source == operator_source::operation ? operator_work(t.strings[name], *inputs, losses) : work{};
     }
     if (inputs && source == operator_source::operation && joins_tensors(t.strings[name], *inputs)) {
       joins_.push_back({known->second, (*inputs)[0].listed});

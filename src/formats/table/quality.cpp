@@ -237,7 +237,8 @@ void work_known(const report& r, sentences& out) {
     }
   }
   if (others) {
-    out.say("FLOPs and bytes are known " + text + " of the GPU time.");
+    out.say("FLOPs and bytes are known " + text + " of the GPU time" +
+            (r.collectives.empty() ? "." : ", collectives left out."));
   } else if (r.operators.work_share > 0) {
     out.say("FLOPs and bytes are from the shapes of operators' inputs, known for those that launched " +
             percent(r.operators.work_share, 1) + " % of the GPU time.");

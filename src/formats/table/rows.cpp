@@ -39,9 +39,11 @@ std::string shape(const row& r) {
          (r.shapes > 1 ? " (+" + std::to_string(r.shapes - 1) + ')' : "");
 }
 
-/// Shapes tell the work of some operators only.
+/// Shapes tell the work of some operators only. Collectives have none.
 bool partly_known(const row& r) {
-  return r.rated ? r.rated->unknown_share > 0.01 : r.inclusive.unknown_work_time > r.inclusive.gpu_time / 100;
+  const measures& m = r.inclusive;
+  return r.rated ? r.rated->unknown_share > 0.01
+                 : m.unknown_work_time - m.unknown_collective_time > m.gpu_time / 100;
 }
 
 double flops_of(const row& r) {
