@@ -269,7 +269,8 @@ void collector::note(std::string_view text) noexcept {
   }
 }
 
-void collector::arm(bool kernels) noexcept {
+template <class Note>
+void collector::attach_early(Note note) noexcept {
   if (left_) {
     return;
   }
@@ -281,14 +282,20 @@ void collector::arm(bool kernels) noexcept {
   const std::lock_guard lock{life_};
   try {
     settle_inheritance();
-    armed_ = true;
-    armed_kernels_ = armed_kernels_ || kernels;
+    note();
     if (!must_wait(told_later)) {
       begin_arming();
     }
   } catch (const std::bad_alloc&) {
-    // not armed: graphs captured from now on have no labels, which reports count
+    // not armed: graphs captured from now on have no labels, which reports count; nor is a capture known
   }
+}
+
+void collector::arm(bool kernels) noexcept {
+  attach_early([&] {
+    armed_ = true;
+    armed_kernels_ = armed_kernels_ || kernels;
+  });
 }
 
 void collector::begin_arming() {
@@ -331,25 +338,10 @@ void collector::disarm() noexcept {
 }
 
 void collector::follow_captures(const std::string& library) noexcept {
-  if (left_) {
-    return;
-  }
-  const question asks{*this};
-  if (!asks) {
-    return;
-  }
-  const bool told_later = is_to_be_told();
-  const std::lock_guard lock{life_};
-  try {
-    settle_inheritance();
+  attach_early([&] {
     options_.cupti_library = library;
     following_captures_ = true;
-    if (!must_wait(told_later)) {
-      begin_arming();
-    }
-  } catch (const std::bad_alloc&) {
-    // none is known
-  }
+  });
 }
 
 void collector::ignore_captures() noexcept {

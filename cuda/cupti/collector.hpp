@@ -88,6 +88,9 @@ class collector final : public record::device_source {
   [[nodiscard]] bool ask_driver() noexcept;
   void begin();
   void give_up() noexcept;
+  /// Without a session: what `note` notes, and with CUPTI as soon as it may be asked.
+  template <class Note>
+  void attach_early(Note note) noexcept;
   void begin_arming();
   [[nodiscard]] bool stays_attached() const noexcept { return armed_ || following_captures_; }
   void settle_inheritance() noexcept;

@@ -3,6 +3,7 @@
 //
 // Rates and verdicts that rest on what was counted in another run. The device does 1,000,000 FLOPs a
 // nanosecond on BF16 tensor cores, 50,000 on FP32 cores, and moves 2,000 bytes a nanosecond.
+#include "analyze/on_gpu.hpp"
 #include "analyze/trace_builder.hpp"
 
 #include <gmock/gmock.h>
@@ -20,16 +21,6 @@ using varve::bound;
 using varve::count_kind;
 using varve::math_pipe;
 using varve::work_source;
-
-const varve::analyze_options on_gpu = [] {
-  varve::analyze_options o;
-  o.ceilings.emplace();
-  o.ceilings->name = "GPU";
-  o.ceilings->flops[static_cast<std::size_t>(math_pipe::bf16_tensor)] = 1e15;
-  o.ceilings->flops[static_cast<std::size_t>(math_pipe::fp32)] = 5e13;
-  o.ceilings->bandwidth = 2e12;
-  return o;
-}();
 
 constexpr std::int64_t million = 1'000'000;
 

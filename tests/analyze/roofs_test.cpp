@@ -3,6 +3,7 @@
 //
 // Roofs of small traces. The device does 1,000,000 FLOPs a nanosecond on BF16 tensor cores, 50,000 on FP32
 // cores, and moves 2,000 bytes a nanosecond.
+#include "analyze/on_gpu.hpp"
 #include "trace_builder.hpp"
 
 #include <gmock/gmock.h>
@@ -19,16 +20,6 @@ using varve::bound;
 using varve::math_pipe;
 using varve::work;
 using varve::work_source;
-
-const varve::analyze_options on_gpu = [] {
-  varve::analyze_options o;
-  o.ceilings.emplace();
-  o.ceilings->name = "GPU";
-  o.ceilings->flops[static_cast<std::size_t>(math_pipe::bf16_tensor)] = 1e15;
-  o.ceilings->flops[static_cast<std::size_t>(math_pipe::fp32)] = 5e13;
-  o.ceilings->bandwidth = 2e12;
-  return o;
-}();
 
 work linear(std::int64_t flops, std::int64_t bytes) { return {flops, bytes, 0, 0, math_pipe::bf16_tensor}; }
 

@@ -4,11 +4,9 @@
 // An engine that marks its work for NVTX tools, on a simulated GPU that counts: counting_engine CASE.
 // counting_run_test.cpp says what it expects of each.
 #include "cuda/fake_driver.hpp"
+#include "inject/injected_engine.hpp"
 #include "standin_cupti/control.hpp"
 #include "standin_cupti/counters.hpp"
-
-#include <dlfcn.h>
-#include <nvtx3/nvToolsExt.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,23 +14,6 @@
 #include <string_view>
 
 namespace {
-
-class range {
- public:
-  explicit range(const std::string& name) { nvtxRangePushA(name.c_str()); }
-  range(const range&) = delete;
-  range& operator=(const range&) = delete;
-  ~range() { nvtxRangePop(); }
-};
-
-/// What the driver does when an engine initialises it.
-void initialise_cuda() {
-  const char* const path = std::getenv("CUDA_INJECTION64_PATH");
-  void* const library = path != nullptr ? ::dlopen(path, RTLD_NOW) : nullptr;
-  if (library != nullptr) {
-    reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"))();
-  }
-}
 
 /// Of a thousand nanoseconds, which reads and writes memory and multiplies on tensor cores.
 void work(standin::stream s, double bytes) {

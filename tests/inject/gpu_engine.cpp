@@ -3,9 +3,9 @@
 //
 // An engine that knows nothing of varve, marks its work for NVTX tools, and has a simulated GPU:
 // gpu_engine CASE. gpu_run_test.cpp says what it expects of each.
+#include "inject/injected_engine.hpp"
 #include "standin_cupti/control.hpp"
 
-#include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -18,23 +18,6 @@
 #include <string_view>
 
 namespace {
-
-class range {
- public:
-  explicit range(const std::string& name) { nvtxRangePushA(name.c_str()); }
-  range(const range&) = delete;
-  range& operator=(const range&) = delete;
-  ~range() { nvtxRangePop(); }
-};
-
-/// What the driver does when an engine initialises it.
-void initialise_cuda() {
-  const char* const path = std::getenv("CUDA_INJECTION64_PATH");
-  void* const library = path != nullptr ? ::dlopen(path, RTLD_NOW) : nullptr;
-  if (library != nullptr) {
-    reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"))();
-  }
-}
 
 void run_for(standin::stream s, const char* kernel, std::uint64_t nanoseconds) {
   standin::work w;
