@@ -365,6 +365,11 @@ void collector::hand_over(trace& batch, bool full) noexcept {
   }
 }
 
+bool collector::hand_over_last(trace& batch) noexcept {
+  attachment* const a = attached_.load();
+  return a == nullptr || left_ || a->records.hand_over_last(batch);
+}
+
 }  // namespace cupti
 
 namespace record {

@@ -39,6 +39,7 @@ class collector final : public record::device_source {
   [[nodiscard]] time_ns now() const noexcept override;
   void poll(bool now) noexcept override;
   void hand_over(trace& batch, bool full) noexcept override;
+  [[nodiscard]] bool hand_over_last(trace& batch) noexcept override;
   [[nodiscard]] std::vector<device_info> devices() const override;
   [[nodiscard]] std::vector<loss> losses() const override;
   [[nodiscard]] time_ns own_overhead() const noexcept override;

@@ -156,7 +156,27 @@ void decoder::discard(std::uint8_t* buffer, std::size_t valid) noexcept {
 
 void decoder::hand_over(trace& batch, bool full) noexcept {
   const std::lock_guard lock{mutex_};
-  full_ = full_ || full;
+  full_ = full;
+  static_cast<void>(move_to(batch));
+}
+
+bool decoder::hand_over_last(trace& batch) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (!move_to(batch)) {
+    return false;
+  }
+  trace fresh;
+  std::swap(fresh.activities, waiting_.activities);  // keeps its memory
+  waiting_ = std::move(fresh);
+  names_ = {};
+  shapes_ = {};
+  nodes_.clear();
+  last_stream_index_ = narrow_none;
+  return true;
+}
+
+// Under the lock.
+bool decoder::move_to(trace& batch) noexcept {
   try {
     for (std::size_t i = batch.strings.size(); i < waiting_.strings.size(); ++i) {
       batch.strings.intern(waiting_.strings[static_cast<std::uint32_t>(i)]);
@@ -166,13 +186,14 @@ void decoder::hand_over(trace& batch, bool full) noexcept {
     append(batch.bytes, waiting_.bytes, batch.bytes.size());
     append(batch.graph_nodes, waiting_.graph_nodes, batch.graph_nodes.size());
   } catch (const std::bad_alloc&) {
-    return;  // they wait for the next time
+    return false;  // they wait for the next time
   }
   waiting_.activities.resize(rows_);  // no column grows: each has room for them
   rows_ = 0;
   room_ = 0;
   std::swap(batch.activities, waiting_.activities);
   std::swap(batch.memory_events, waiting_.memory_events);
+  return true;
 }
 
 decoder::counts decoder::counted() const noexcept {

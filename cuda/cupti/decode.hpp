@@ -58,6 +58,7 @@ class decoder {
   void discard(std::uint8_t* buffer, std::size_t valid) noexcept;
   /// As device_source::hand_over().
   void hand_over(trace& batch, bool full) noexcept;
+  [[nodiscard]] bool hand_over_last(trace& batch) noexcept;
 
   struct counts {
     std::uint64_t kernels = 0;
@@ -96,6 +97,7 @@ class decoder {
   void add_memory(const std::uint8_t* record);
   void add_overhead(const std::uint8_t* record);
   void add(const activity& a);
+  bool move_to(trace& batch) noexcept;
   std::uint32_t shape_of(const std::uint8_t* record);
   std::uint32_t name_of(const char* text);
   std::uint32_t node_of(std::uint64_t id);

@@ -103,7 +103,8 @@ struct session_status {
 
 /// Records from construction to stop(). One session runs in a process at a time: a second one is refused,
 /// its status().error names the cause, and its trace says so too. The constructor does not throw. stop(),
-/// snapshot() and status() may be called from any thread; the object itself is not to be moved meanwhile.
+/// snapshot(), take() and status() may be called from any thread; the object itself is not to be moved
+/// meanwhile.
 class VARVE_API session {
  public:
   session() noexcept : session(session_options{}) {}
@@ -124,6 +125,15 @@ class VARVE_API session {
   /// A copy of what has been recorded until now; recording goes on. Ranges still open end at its moment
   /// and say so.
   [[nodiscard]] trace snapshot();
+  /// What is finished by now, as a trace that begins where the one before ended; the session forgets it and
+  /// goes on. So a session may run for days: analyze() each such trace, and add_report() the reports up.
+  /// Passes are handed over whole, once they have ended and their work on devices has come: the trace ends
+  /// where no pass is open, and is empty as long as none such is found. Where passes overlap at all times,
+  /// traces do too after 10 s. Passes inside of a range that stays open wait for its end, and of a request
+  /// that goes on only the passes since are known. stop() and snapshot() have what was not taken;
+  /// `collectors` hand over at the stop. Losses are those since the last call. Takes time in proportion to
+  /// what was recorded since. Throws only std::bad_alloc; records lost by that are counted.
+  [[nodiscard]] trace take();
   [[nodiscard]] session_status status() const;
   [[nodiscard]] explicit operator bool() const noexcept;
 

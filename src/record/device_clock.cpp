@@ -4,6 +4,7 @@
 
 #include "record/device_source.hpp"
 
+#include <algorithm>
 #include <new>
 #include <string>
 
@@ -38,6 +39,15 @@ void device_clock::read(bool at_once) noexcept {
     }
     anchors_.resize(anchors_.size() / 2);
     interval_ *= 2;
+  }
+}
+
+void device_clock::forget_until(std::uint64_t ticks) noexcept {
+  const auto after =
+      std::find_if(anchors_.begin(), anchors_.end(), [&](const clock_anchor& a) { return a.ticks > ticks; });
+  if (after - anchors_.begin() > 1) {
+    anchors_.erase(anchors_.begin(), after - 1);
+    interval_ = first_interval;
   }
 }
 

@@ -23,6 +23,8 @@ class device_clock {
   /// Reads both clocks: at once, or when the last reading is old enough. Every second, and for days less
   /// often. Not where there is no memory for it.
   void read(bool at_once) noexcept;
+  /// Nothing before that is to be mapped any more.
+  void forget_until(std::uint64_t ticks) noexcept;
   /// Of ticks to the device's times. Only while it runs.
   [[nodiscard]] clock_mapping mapping() const { return clock_mapping{anchors_}; }
   /// The bound of error, and what the clock did beside running.

@@ -40,8 +40,11 @@ class device_source {
   virtual void poll(bool now) noexcept = 0;
   /// Moves the activities since the last call into `batch`, which is always the same one while a session
   /// runs: its tables grow and its rows point into them; of graph nodes only the ids are set. `full`: nothing
-  /// more can be kept; what comes from now on is only counted. Thread safe.
+  /// more can be kept; what comes until the next call is only counted. Thread safe.
   virtual void hand_over(trace& batch, bool full) noexcept = 0;
+  /// The same, and tables begin anew: the next batch is an empty one. False where memory is short, and it is
+  /// the same one.
+  [[nodiscard]] virtual bool hand_over_last(trace& batch) noexcept = 0;
 
   [[nodiscard]] virtual std::vector<device_info> devices() const = 0;
   [[nodiscard]] virtual std::vector<loss> losses() const = 0;

@@ -106,17 +106,12 @@ void fit(std::vector<work>& declared, std::size_t nodes) {
 
 }  // namespace
 
-// Work declared for a captured range belongs to all of its nodes. Each declaration is one operator's: a node
-// carries it, as far as there are some, in each executable that has a clone of that. So sums are right, and
-// roofs, which are sums over operators. Where several tell of a range, the most trusted counts; calls' shapes
-// do not inside of a range that the engine has told of.
-void store::share_captured_work(trace& t) const {
-  struct told {
-    work_source by = work_source::description;
-    std::vector<work> declared;
-  };
-  std::unordered_map<std::uint32_t, told> by_range;
-  for (const auto& [range, nodes] : carriers_) {
+// Where several tell of a range, the most trusted counts; calls' shapes do not inside of a range that the
+// engine has told of.
+std::unordered_map<std::uint32_t, store::captured_work> store::captured_work_of(
+    const trace& t, const std::unordered_map<std::uint32_t, std::size_t>& nodes) const {
+  std::unordered_map<std::uint32_t, captured_work> by_range;
+  for (const auto& [range, count] : nodes) {
     by_range.try_emplace(range);
   }
   for (const range_work& w : t.works) {
@@ -137,13 +132,31 @@ void store::share_captured_work(trace& t) const {
     }
     return false;
   };
+  std::vector<std::uint32_t> told_around;
   for (auto& [range, work] : by_range) {
-    fit(work.declared, carriers_.at(range).size());
+    if (work.by == work_source::shapes && engine_around(range)) {
+      told_around.push_back(range);
+    }
+    fit(work.declared, nodes.at(range));
   }
+  for (const std::uint32_t range : told_around) {
+    by_range[range].declared.clear();
+  }
+  return by_range;
+}
+
+// Work declared for a captured range belongs to all of its nodes. Each declaration is one operator's: a node
+// carries it, as far as there are some, in each executable that has a clone of that. So sums are right, and
+// roofs, which are sums over operators.
+void store::share_captured_work(trace& t) const {
+  std::unordered_map<std::uint32_t, std::size_t> counts;
+  for (const auto& [range, nodes] : carriers_) {
+    counts.emplace(range, nodes.size());
+  }
+  const auto by_range = captured_work_of(t, counts);
   for (std::size_t n = 0; n < captures_.size(); ++n) {
     const auto found = by_range.find(captures_[n].range);
-    if (found != by_range.end() && captures_[n].part < found->second.declared.size() &&
-        (found->second.by != work_source::shapes || !engine_around(found->first))) {
+    if (found != by_range.end() && captures_[n].part < found->second.declared.size()) {
       t.graph_nodes[n].declared = found->second.declared[captures_[n].part];
       t.graph_nodes[n].told_by = found->second.by;
     }
@@ -186,6 +199,7 @@ std::vector<loss> store::losses() const {
        "ends of requests that began before the session or were not kept"},
       {early_links_.size(), "passes that served requests that began before the session or were not kept"},
       {ended_open_, "ranges still open when their thread ended"},
+      {late_, "activities whose records came after their pass had been taken"},
       {labels_of_graphs().without_path(),
        "graph nodes captured without their label: there are more label paths than are kept (varve::disarm() "
        "and varve::arm() forget those of graphs before)"},

@@ -16,6 +16,8 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace varve::record {
 
@@ -248,6 +250,33 @@ void gauge_sampler::add_to(trace& t, const clock_mapping& clock) const {
                    [](const gauge_sample& a, const gauge_sample& b) { return a.at < b.at; });
   for (gauge_sample& s : t.gauges) {
     s.at = clock(static_cast<std::uint64_t>(s.at));
+  }
+}
+
+void gauge_sampler::forget_until(time_ns end, const clock_mapping& clock) noexcept {
+  if (state_ == nullptr) {
+    return;
+  }
+  const std::lock_guard lock{state_->mutex};
+  std::vector<gauge_sample>& all = state_->samples;
+  try {
+    std::vector<gauge_sample> kept;
+    std::vector<std::pair<gauge_kind, std::uint32_t>> held;  // of before the end
+    for (auto s = all.rbegin(); s != all.rend(); ++s) {
+      if (clock(static_cast<std::uint64_t>(s->at)) <= end) {
+        const std::pair gauge{s->what, s->device};
+        if (std::find(held.begin(), held.end(), gauge) != held.end()) {
+          continue;
+        }
+        held.push_back(gauge);
+      }
+      kept.push_back(*s);
+    }
+    std::reverse(kept.begin(), kept.end());
+    all = std::move(kept);
+    state_->doublings = 0;
+  } catch (const std::bad_alloc&) {
+    // they stay, and are thinned out when there are too many
   }
 }
 

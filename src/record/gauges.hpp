@@ -32,6 +32,8 @@ class gauge_sampler {
 
   /// The readings so far, by time. Thread safe, as what follows.
   void add_to(trace& t, const clock_mapping& clock) const;
+  /// Forgets the readings until that time, but for the last of each gauge, which hold on.
+  void forget_until(time_ns end, const clock_mapping& clock) noexcept;
   /// Of what was asked for.
   [[nodiscard]] std::vector<collector_status> status() const;
   [[nodiscard]] std::vector<loss> losses() const;

@@ -309,6 +309,39 @@ graph_labels::origin graph_labels::resolve(std::uint64_t node, std::uint64_t ver
   return {e.captured_in, e.origin};
 }
 
+std::unordered_map<std::uint64_t, std::size_t> graph_labels::captures() {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> nodes;  // captured in a range; clones are one with it
+  {
+    labels_state& s = state();
+    const std::lock_guard lock{s.mutex};
+    nodes.reserve(s.nodes.size() + s.versions);
+    const auto add = [&](const entry& e) {
+      if (e.captured_in != 0) {
+        nodes.emplace_back(e.captured_in, e.origin);
+      }
+    };
+    for (const auto& [id, now] : s.nodes) {
+      add(now);
+    }
+    for (const auto& [id, old] : s.former) {
+      std::for_each(old.begin(), old.end(), add);
+    }
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  std::unordered_map<std::uint64_t, std::size_t> out;
+  for (const auto& [range, node] : nodes) {
+    ++out[range];
+  }
+  return out;
+}
+
+bool graph_labels::knows(std::uint64_t node) noexcept {
+  labels_state& s = state();
+  const std::lock_guard lock{s.mutex};
+  return s.nodes.find(node) != s.nodes.end();
+}
+
 std::size_t graph_labels::without_path() noexcept {
   labels_state& s = state();
   const std::lock_guard lock{s.mutex};

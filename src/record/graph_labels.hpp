@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 
 namespace varve::record {
 
@@ -57,6 +58,10 @@ class graph_labels {
   };
   /// That version of the node as a trace's record, its path interned there.
   origin resolve(std::uint64_t node, std::uint64_t version, trace& into, graph_node& record);
+
+  /// Tokens of the ranges that nodes which are kept were captured in, and how many in each.
+  [[nodiscard]] std::unordered_map<std::uint64_t, std::size_t> captures();
+  [[nodiscard]] bool knows(std::uint64_t node) noexcept;
 
   /// Nodes that were captured with a path for which there was no room.
   [[nodiscard]] std::size_t without_path() noexcept;

@@ -409,6 +409,29 @@ recorded copy_recording() {
   return out;
 }
 
+recorded take_recording() {
+  built_in_source().poll(true);
+  process_state& p = process();
+  const std::lock_guard lock{p.mutex};
+  const clock_anchor now = read_anchor();
+  p.device_time.read(true);
+  p.records->drain(now.ticks);
+  take_over(p);
+  if (p.devices != nullptr) {
+    if (!p.devices->hand_over_last(p.batch)) {
+      throw std::bad_alloc{};
+    }
+    p.records->take_over(p.batch);
+    p.records->renew_tables();
+    p.batch = {};
+  }
+  recorded out{p.records->take_finished(mapping_until(p, now), now.ticks), 0};
+  out.count = out.records.ranges.size() + out.records.calls.size() + out.records.activities.size();
+  tell_more(p, out.records);
+  p.device_time.forget_until(p.records->begin());
+  return out;
+}
+
 recording_size size_of_recording() {
   process_state& p = process();
   const std::lock_guard lock{p.mutex};

@@ -45,6 +45,8 @@ void close_window() noexcept;
 recorded stop_recording(bool keep);
 /// What was recorded until now.
 recorded copy_recording();
+/// What is finished by now, which is then forgotten.
+recorded take_recording();
 /// What was lost so far.
 std::vector<loss> recording_losses();
 /// For tests: how long what records of the past may need is kept, at least; a minute unless told.

@@ -38,6 +38,9 @@ struct session::impl {
   pid_t owner = 0;                     // the process that started it
   std::vector<collector_status> last;  // as they were at the stop
   record::gauge_sampler gauges;
+  std::vector<loss> told;  // with what was taken, in all
+  time_ns overhead_told = 0;
+  std::uint64_t lost_records = 0;  // that were taken
 
   void start(int headers) noexcept;
   void begin_recording(int headers);
@@ -48,7 +51,8 @@ struct session::impl {
   }
   [[nodiscard]] bool tells_of_spans() const;
   [[nodiscard]] std::vector<collector_status> collectors() const;
-  void describe(trace& t, std::size_t records) const;
+  time_ns describe(trace& t, std::size_t records) const;
+  trace take();
 };
 
 void session::impl::say(log_level level, std::string_view text) const noexcept {
@@ -176,7 +180,9 @@ std::vector<collector_status> session::impl::collectors() const {
   return out;
 }
 
-void session::impl::describe(trace& t, std::size_t records) const {
+/// Returns what sources have cost so far.
+time_ns session::impl::describe(trace& t, std::size_t records) const {
+  time_ns overhead = 0;
   t.source = "session";
   t.clock = record::clock_name();
   t.collectors = collectors();
@@ -190,14 +196,14 @@ void session::impl::describe(trace& t, std::size_t records) const {
   }
   if (records_gpus()) {
     const record::device_source& devices = record::built_in_source();
-    t.own_overhead += devices.own_overhead();
+    overhead += devices.own_overhead();
     for (const loss& l : devices.losses()) {
       t.lose(l.what, l.where, l.count);
     }
     std::vector<device_info> found = devices.devices();
     if (spans) {
       const record::span_source& source = record::built_in_spans();
-      t.own_overhead += source.own_overhead();
+      overhead += source.own_overhead();
       for (const loss& l : source.losses()) {
         t.lose(l.what, l.where, l.count);
       }
@@ -212,6 +218,42 @@ void session::impl::describe(trace& t, std::size_t records) const {
   gauges.add_to(t, record::session_clock());
   for (const loss& l : gauges.losses()) {
     t.lose(l.what, l.where, l.count);
+  }
+  t.lose("records lost: no memory to hand over what was taken (std::bad_alloc)", "session", lost_records);
+  t.own_overhead += overhead - overhead_told;
+  for (const loss& l : told) {
+    for (loss& now : t.losses) {
+      now.count -= now.what == l.what && now.where == l.where ? std::min(now.count, l.count) : 0;
+    }
+  }
+  t.losses.erase(std::remove_if(t.losses.begin(), t.losses.end(), [](const loss& l) { return l.count == 0; }),
+                 t.losses.end());
+  return overhead;
+}
+
+trace session::impl::take() {
+  record::recorded finished = record::take_recording();
+  try {
+    trace& t = finished.records;
+    overhead_told = describe(t, finished.count);
+    for (const loss& l : t.losses) {
+      const auto before = std::find_if(told.begin(), told.end(), [&](const loss& other) {
+        return other.what == l.what && other.where == l.where;
+      });
+      if (before != told.end()) {
+        before->count += l.count;
+      } else {
+        told.push_back(l);
+      }
+    }
+    t.gauges.erase(
+        std::find_if(t.gauges.begin(), t.gauges.end(), [&](const gauge_sample& s) { return s.at > t.end; }),
+        t.gauges.end());
+    gauges.forget_until(t.end, record::session_clock());
+    return std::move(t);
+  } catch (const std::bad_alloc&) {
+    lost_records += finished.count;
+    throw;
   }
 }
 
@@ -296,6 +338,14 @@ trace session::snapshot() {
   record::recorded now = record::copy_recording();
   impl_->describe(now.records, now.count);
   return std::move(now.records);
+}
+
+trace session::take() {
+  if (impl_ == nullptr) {
+    return {};
+  }
+  const std::lock_guard lock{impl_->life};
+  return impl_->running && impl_->owner == ::getpid() ? impl_->take() : trace{};
 }
 
 session_status session::status() const {

@@ -355,12 +355,16 @@ void store::adopt(log_state& s, std::uint64_t token) {
 }
 
 std::optional<std::uint32_t> store::find_range(std::uint64_t token) {
+  reach(token);
+  return known_range(token);
+}
+
+std::optional<std::uint32_t> store::known_range(std::uint64_t token) const {
   const std::uint32_t number = token_log(token);
   const std::uint64_t serial = token_serial(token);
   if (number == 0) {
     return none;
   }
-  reach(token);
   if (number > logs_.size()) {
     return std::nullopt;
   }

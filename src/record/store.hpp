@@ -24,6 +24,9 @@
 
 namespace varve::record {
 
+class cut;
+class row_copy;
+
 /// Of a trace: all streams that its table has no room for.
 inline constexpr std::uint16_t other_streams = 65534;
 
@@ -55,6 +58,7 @@ class store {
   store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory);
   /// The session begins later than was thought; nothing was read so far.
   void begin_at(std::uint64_t ticks) noexcept { begin_ = ticks; }
+  [[nodiscard]] std::uint64_t begin() const noexcept { return begin_; }
 
   /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
   /// up. `last`: recording ended then, and nothing will be read later. This and what follows throw nothing:
@@ -65,6 +69,8 @@ class store {
   /// Takes the activities that a source of devices has handed over, with those rows of its tables that are
   /// new. `batch` keeps the tables.
   void take_over(trace& batch) noexcept;
+  /// The tables of the next batch begin anew.
+  void renew_tables() noexcept;
   /// The same of spans.
   void take_over(const std::vector<device_span>& spans) noexcept;
   /// The same of counts.
@@ -79,6 +85,9 @@ class store {
   /// so.
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
   [[nodiscard]] trace take(const clock_mapping& clock, std::uint64_t end);
+  /// What is finished by then, as a trace of its own, and forgets it: what it keeps begins where that ends.
+  /// To be called after renew_tables(). Throws only std::bad_alloc, and then nothing has changed.
+  [[nodiscard]] trace take_finished(const clock_mapping& clock, std::uint64_t end);
   /// Ranges, calls and activities kept.
   [[nodiscard]] std::size_t records() const noexcept {
     return t_.ranges.size() + t_.calls.size() + t_.activities.size();
@@ -131,6 +140,13 @@ class store {
     log_counts before;                                           // the session
   };
 
+  /// Work declared for a range that nodes were captured in.
+  struct captured_work {
+    work_source by = work_source::description;
+    std::vector<work> declared;          // a node carries one
+    std::vector<std::uint64_t> nodes{};  // that were captured in it, as far as they were met, in order
+  };
+
   /// What is not kept for lack of memory.
   enum lost_kind : std::size_t { lost_ranges, lost_calls, lost_activities, lost_details, lost_kinds };
 
@@ -165,13 +181,15 @@ class store {
   /// Of the range with this token: its index, or none when it was not kept. Nothing when it is not of this
   /// session.
   std::optional<std::uint32_t> find_range(std::uint64_t token);
+  [[nodiscard]] std::optional<std::uint32_t> known_range(std::uint64_t token) const;
   /// The same where the range should be of this session: counted when it is not.
   std::uint32_t range_of(std::uint64_t token);
   /// The node as a launch with this correlation ran it.
   std::uint32_t node_of(std::uint64_t id, std::uint32_t correlation);
   [[nodiscard]] std::uint32_t row_like(const graph_node& n, const capture& c) const;
   [[nodiscard]] bool carry_the_same(const capture& a, const capture& b) const noexcept;
-  bool find_part(capture& c, std::uint64_t origin);
+  bool find_part(std::vector<std::uint64_t>& nodes, std::uint64_t origin, std::uint32_t& part);
+  bool place_in_capture(std::uint64_t token, std::uint64_t origin, capture& c, graph_node& n);
   std::uint32_t name_of(const char* text);
   [[nodiscard]] bool keep(lost_kind what, std::size_t bytes);
   [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
@@ -184,6 +202,15 @@ class store {
   static void settle(trace& t, const clock_mapping& clock, std::size_t first);
   static void remove_outside(trace& t, std::size_t first);
   void share_captured_work(trace& t) const;
+  /// By range, of those in `nodes`, which tells how many nodes were captured in each.
+  [[nodiscard]] std::unordered_map<std::uint32_t, captured_work> captured_work_of(
+      const trace& t, const std::unordered_map<std::uint32_t, std::size_t>& nodes) const;
+  struct remainder;
+  [[nodiscard]] std::vector<std::uint32_t> adopted() const;
+  [[nodiscard]] remainder rest_of_cut(const cut& c, const trace& all) const;
+  void keep_captures(remainder& rest, row_copy& copy, const cut& c) const;
+  void keep_logs(remainder& rest, row_copy& copy) const;
+  void become(remainder&& rest) noexcept;
 
   std::uint64_t epoch_;
   std::uint64_t begin_;
@@ -198,7 +225,9 @@ class store {
   std::unordered_map<std::uint64_t, std::uint16_t> streams_;  // of host devices, by device and stream
   std::unordered_map<std::uint64_t, node_rows> nodes_;        // by id
   std::unordered_map<std::uint32_t, std::vector<std::uint64_t>>
-      carriers_;                             // by captured range, nodes that may have parts of its work
+      carriers_;  // by captured range, nodes that may have parts of its work
+  std::unordered_map<std::uint64_t, captured_work>
+      taken_captures_;  // by token, of ranges that are not kept any more and that nodes were captured in
   std::vector<std::uint32_t> last_works_;    // by range, the last of its rows in works
   std::vector<std::uint32_t> works_before_;  // of each of these, the one before
   alias_table aliases_;                      // of correlations
@@ -230,6 +259,7 @@ class store {
   std::uint64_t unknown_requests_ = 0;  // beside those in early_ends_
   std::uint64_t ended_open_ = 0;
   std::uint64_t refused_threads_ = 0;
+  std::uint64_t late_ = 0;  // activities of calls that had been taken
 };
 
 }  // namespace varve::record

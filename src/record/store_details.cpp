@@ -129,7 +129,8 @@ std::uint32_t store::row_like(const graph_node& n, const capture& c) const {
   std::uint32_t row = c.older;
   for (int i = 0; row != none && i < most; ++i, row = captures_[row].older) {
     const graph_node& known = t_.graph_nodes[row];
-    if (known.label == n.label && known.stale == n.stale && carry_the_same(captures_[row], c)) {
+    if (known.label == n.label && known.stale == n.stale && known.declared == n.declared &&
+        carry_the_same(captures_[row], c)) {
       return row;
     }
   }
@@ -137,18 +138,10 @@ std::uint32_t store::row_like(const graph_node& n, const capture& c) const {
 }
 
 // The nodes that were captured in a range, in the order in which they are met, carry its declarations.
-bool store::find_part(capture& c, std::uint64_t origin) {
+bool store::find_part(std::vector<std::uint64_t>& nodes, std::uint64_t origin, std::uint32_t& part) {
   constexpr std::size_t most = 64;  // more than a range has operators by far
-  auto range = carriers_.find(c.range);
-  if (range == carriers_.end()) {
-    if (!keep(lost_details, bytes_of_request)) {
-      return false;
-    }
-    range = carriers_.try_emplace(c.range).first;
-  }
-  std::vector<std::uint64_t>& nodes = range->second;
   const auto found = std::find(nodes.begin(), nodes.end(), origin);
-  c.part = static_cast<std::uint32_t>(found - nodes.begin());
+  part = static_cast<std::uint32_t>(found - nodes.begin());
   if (found == nodes.end() && nodes.size() < most) {
     if (!keep(lost_details, sizeof origin)) {
       return false;
@@ -156,6 +149,34 @@ bool store::find_part(capture& c, std::uint64_t origin) {
     nodes.push_back(origin);
   }
   return true;
+}
+
+// A node that was captured before the session has its labels, and no range to take work from.
+bool store::place_in_capture(std::uint64_t token, std::uint64_t origin, capture& c, graph_node& n) {
+  if (token == 0 || token_log(token) > logs_.size()) {
+    return true;
+  }
+  c.range = find_range(token).value_or(none);
+  if (c.range != none) {
+    auto range = carriers_.find(c.range);
+    if (range == carriers_.end()) {
+      if (!keep(lost_details, bytes_of_request)) {
+        return false;
+      }
+      range = carriers_.try_emplace(c.range).first;
+    }
+    return find_part(range->second, origin, c.part);
+  }
+  const auto taken = taken_captures_.find(token);
+  if (taken == taken_captures_.end()) {
+    return true;
+  }
+  const bool placed = find_part(taken->second.nodes, origin, c.part);
+  if (placed && c.part < taken->second.declared.size()) {
+    n.declared = taken->second.declared[c.part];
+    n.told_by = taken->second.by;
+  }
+  return placed;
 }
 
 // An engine may update a graph before each pass: what differs in nothing that is told has one row.
@@ -170,10 +191,8 @@ std::uint32_t store::node_of(std::uint64_t id, std::uint32_t correlation) {
   graph_node n;
   n.id = id;
   const graph_labels::origin from = labels_of_graphs().resolve(id, version, t_, n);
-  // A node that was captured before the session has its labels, and no range to take work from.
-  const bool this_session = from.range != 0 && token_log(from.range) <= logs_.size();
-  capture c{this_session ? find_range(from.range).value_or(none) : none, 0, none};
-  if (c.range != none && !find_part(c, from.node)) {
+  capture c{none, 0, none};
+  if (!place_in_capture(from.range, from.node, c, n)) {
     return none;
   }
   const auto known = nodes_.find(id);
