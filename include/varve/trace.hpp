@@ -169,6 +169,15 @@ struct request_link {
   std::uint32_t pass = none;
 };
 
+/// What served a request before the trace began: passes of a trace that was taken from the same session.
+struct earlier_service {
+  std::uint32_t request = none;
+  std::int64_t passes = 0;
+  time_ns first_begin = 0;  ///< of the first pass
+  time_ns first_end = 0;    ///< the same pass's, with its work on devices
+  time_ns last_end = 0;
+};
+
 struct thread_info {
   std::uint64_t id = 0;  ///< as the operating system counts it
   std::uint32_t process = 0;
@@ -455,6 +464,7 @@ struct VARVE_API trace {
   elsewhere_counts elsewhere;
   std::vector<gauge_sample> gauges;  ///< by time
   std::vector<range_count> counts;
+  std::vector<earlier_service> earlier_services;  ///< at most one a request
 
   std::vector<thread_info> threads;
   std::vector<stream_info> streams;

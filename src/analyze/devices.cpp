@@ -5,6 +5,8 @@
 #include "analyze/assemble.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 
 namespace varve {
 inline namespace v0 {
@@ -71,6 +73,10 @@ void add_requests(const results& from, report& to) {
                              }),
                  services.end());
 
+  std::unordered_map<std::uint32_t, earlier_service> earlier;
+  for (const earlier_service& s : t.earlier_services) {
+    earlier.emplace(s.request, s);
+  }
   auto first = services.begin();
   for (std::uint32_t r = 0; r < t.ranges.size(); ++r) {
     const range& record = t.ranges[r];
@@ -83,26 +89,34 @@ void add_requests(const results& from, report& to) {
       row.label = t.strings[t.labels[record.label].name];
       row.index = t.labels[record.label].index;
     }
-    row.passes = last - first;
+    std::optional<earlier_service> served;
+    if (const auto found = earlier.find(r); found != earlier.end()) {
+      served = found->second;
+    }
+    for (auto s = first; s != last; ++s) {
+      const analysis::pass& p = pass(*s);
+      if (!served) {
+        served = earlier_service{r, 0, p.begin, p.end, p.end};
+      }
+      ++served->passes;
+      served->last_end = std::max(served->last_end, p.end);
+    }
+    first = last;
     const interval here = extent(record);
     if (!record.clipped_begin && !record.clipped_end) {
       row.total = here.end - here.begin;
     }
-    if (first != last) {
-      const time_ns first_end = pass(*first).end;
-      time_ns last_end = first_end;
-      for (auto s = first; s != last; ++s) {
-        last_end = std::max(last_end, pass(*s).end);
-      }
-      if (!record.clipped_begin) {
-        row.queue_wait = std::max<time_ns>(0, pass(*first).begin - here.begin);
-        row.time_to_first_token = std::max<time_ns>(0, first_end - here.begin);
-      }
-      if (row.passes > 1) {
-        row.time_per_output_token = (last_end - first_end) / (row.passes - 1);
-      }
+    if (!served) {
+      continue;
     }
-    first = last;
+    row.passes = served->passes;
+    if (!record.clipped_begin) {
+      row.queue_wait = std::max<time_ns>(0, served->first_begin - here.begin);
+      row.time_to_first_token = std::max<time_ns>(0, served->first_end - here.begin);
+    }
+    if (row.passes > 1) {
+      row.time_per_output_token = (served->last_end - served->first_end) / (row.passes - 1);
+    }
   }
   if (broken != 0) {
     to.quality.losses.push_back({"links of requests to what is no pass", "analysis", broken});

@@ -152,6 +152,9 @@ cut::cut(const trace& t, const std::vector<std::uint32_t>& held) : at_{t.begin} 
     const range& one = t.ranges[r];
     ranges_[r] = root_of_[r] != none ? goes(roots[root_of_[r]]) : !one.clipped_end && one.end <= at_;
   }
+  for (const request_link& l : t.requests) {  // one that was served meanwhile goes with its last pass
+    ranges_[l.request] = ranges_[l.request] && ranges_[l.pass];
+  }
   calls_.resize(t.calls.size());
   for (std::size_t i = 0; i < t.calls.size(); ++i) {
     calls_[i] = t.calls.range[i] < ranges_.size() && ranges_[t.calls.range[i]];

@@ -74,7 +74,12 @@ void store::convert(trace& t, const clock_mapping& clock) const {
     to_ns(ticks);
   };
   for (range& r : t.ranges) {
-    within(r.begin);
+    if (r.kind == range_kind::request) {  // it may have begun long before this window
+      r.begin = std::max(r.begin, static_cast<time_ns>(session_begin_));
+      to_ns(r.begin);
+    } else {
+      within(r.begin);
+    }
     within(r.end);
   }
   for (auto* column : {&t.calls.begin, &t.calls.end}) {

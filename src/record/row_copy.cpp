@@ -62,11 +62,14 @@ void row_copy::ranges(const std::vector<bool>& wanted) {
     }
   }
   for (const request_link& l : from_.requests) {
-    const request_link copy{range(l.request), range(l.pass)};
-    if (copy.request != none && copy.pass != none) {
-      to_.requests.push_back(copy);
-    } else if (copy.request != none) {
-      to_.ranges[copy.request].clipped_begin = true;
+    if (range(l.request) != none && range(l.pass) != none) {
+      to_.requests.push_back({range(l.request), range(l.pass)});
+    }
+  }
+  for (earlier_service s : from_.earlier_services) {
+    s.request = range(s.request);
+    if (s.request != none) {
+      to_.earlier_services.push_back(s);
     }
   }
 }

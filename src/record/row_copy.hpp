@@ -18,8 +18,7 @@ class row_copy {
  public:
   row_copy(const trace& from, trace& to) : from_{from}, to_{to} {}
 
-  /// Ranges, and what tells of them. Of a request that some passes have served which are left out, the time
-  /// before is not known any more: it counts as clipped.
+  /// Ranges, and what tells of them.
   void ranges(const std::vector<bool>& wanted);
   void calls(const std::vector<bool>& wanted);
   /// Rows of `columns`, which refer to tables of `from`.

@@ -10,7 +10,7 @@
 namespace varve::record {
 
 store::store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory)
-    : epoch_{epoch}, begin_{begin}, memory_{memory} {
+    : epoch_{epoch}, begin_{begin}, session_begin_{begin}, memory_{memory} {
   const std::uint32_t logs = registry.size();
   for (std::uint32_t number = 1; number <= logs; ++number) {
     state(number).before = read_counts(*registry.find(number));

@@ -57,7 +57,7 @@ class store {
   /// Keeps the events of session `epoch`, which began at `begin`, in about `memory` bytes at most.
   store(std::uint64_t epoch, std::uint64_t begin, std::size_t memory);
   /// The session begins later than was thought; nothing was read so far.
-  void begin_at(std::uint64_t ticks) noexcept { begin_ = ticks; }
+  void begin_at(std::uint64_t ticks) noexcept { begin_ = session_begin_ = ticks; }
   [[nodiscard]] std::uint64_t begin() const noexcept { return begin_; }
 
   /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
@@ -208,12 +208,14 @@ class store {
   struct remainder;
   [[nodiscard]] std::vector<std::uint32_t> adopted() const;
   [[nodiscard]] remainder rest_of_cut(const cut& c, const trace& all) const;
+  void keep_services(remainder& rest, const row_copy& copy, const trace& all) const;
   void keep_captures(remainder& rest, row_copy& copy, const cut& c) const;
   void keep_logs(remainder& rest, row_copy& copy) const;
   void become(remainder&& rest) noexcept;
 
   std::uint64_t epoch_;
   std::uint64_t begin_;
+  std::uint64_t session_begin_;
   std::uint64_t until_ = 0;  // was read, or is being read
   bool last_ = false;
   std::size_t memory_;

@@ -8,6 +8,7 @@
 #include "record/store.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace varve::record {
@@ -133,9 +134,66 @@ store::remainder store::rest_of_cut(const cut& c, const trace& all) const {
   for (const auto& [where, row] : streams_) {
     rest.streams.emplace(where, copy.stream(row));
   }
+  keep_services(rest, copy, all);
   keep_captures(rest, copy, c);
   keep_logs(rest, copy);
   return rest;
+}
+
+// Of a request that goes on, passes that go have served: when the first and the last of them ended, and how
+// many they are, is remembered.
+void store::keep_services(remainder& rest, const row_copy& copy, const trace& all) const {
+  std::unordered_map<std::uint32_t, time_ns> ends;  // of those passes, with their work on devices
+  const auto is_split = [&](const request_link& l) {
+    return copy.range(l.request) != none && copy.range(l.pass) == none;
+  };
+  for (const request_link& l : all.requests) {
+    if (is_split(l)) {
+      ends.emplace(l.pass, all.ranges[l.pass].end);
+    }
+  }
+  if (ends.empty()) {
+    return;
+  }
+  std::unordered_map<std::uint32_t, std::uint32_t> range_of;  // by correlation
+  for (std::size_t c = 0; c < all.calls.size(); ++c) {
+    range_of.emplace(all.calls.correlation[c], all.calls.range[c]);
+  }
+  for (std::size_t a = 0; a < all.activities.size(); ++a) {
+    const auto call = range_of.find(all.activities.correlation[a]);
+    std::uint32_t r = call != range_of.end() ? call->second : none;
+    while (r < all.ranges.size() && ends.find(r) == ends.end()) {
+      r = all.ranges[r].parent;
+    }
+    if (const auto pass = ends.find(r); pass != ends.end()) {
+      pass->second = std::max(pass->second, all.activities.end[a]);
+    }
+  }
+  std::vector<earlier_service>& known = rest.t.earlier_services;
+  std::unordered_map<std::uint32_t, std::size_t> rows;
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    rows.emplace(known[k].request, k);
+  }
+  std::set<std::pair<std::uint32_t, std::uint32_t>> counted;
+  for (const request_link& l : all.requests) {
+    if (!is_split(l) || !counted.emplace(l.request, l.pass).second) {
+      continue;
+    }
+    const std::uint32_t request = copy.range(l.request);
+    const time_ns begin = all.ranges[l.pass].begin;
+    const time_ns end = ends.at(l.pass);
+    const auto [row, is_new] = rows.emplace(request, known.size());
+    if (is_new) {
+      known.push_back({request, 0, begin, end, end});
+    }
+    earlier_service& s = known[row->second];
+    ++s.passes;
+    if (begin < s.first_begin) {
+      s.first_begin = begin;
+      s.first_end = end;
+    }
+    s.last_end = std::max(s.last_end, end);
+  }
 }
 
 // Nodes carry work of the ranges that they were captured in. Of those that go, it is settled now, also for
@@ -278,7 +336,7 @@ void store::become(remainder&& rest) noexcept {
           (t_.attributes.size() + t_.models.size() + t_.sequences.size()) * 16 +
           t_.works.size() * (sizeof(range_work) + sizeof(std::uint32_t)) +
           (requests_.size() + early_ends_.size() + early_links_.size() + ends_elsewhere_.size() +
-           carriers_.size() + t_.requests.size()) *
+           carriers_.size() + t_.requests.size() + t_.earlier_services.size()) *
               bytes_of_request +
           spans_.size() * sizeof(kept_span) + t_.counts.size() * sizeof(range_count) +
           t_.memory_events.size() * sizeof(memory_event);

@@ -163,6 +163,7 @@ inline varve::trace chrome_traces::full_trace() {
               {1'000'013'000, -77, none, gauge_kind::involuntary_switches}};
   t.counts = {{1, 0, 4'096, count_kind::dram_written, math_pipe::unknown, 0},
               {none, 1, 65'536, count_kind::operations, math_pipe::fp8_tensor, 2}};
+  t.earlier_services = {{1, 3, 999'000'000, 999'000'500, 999'999'999}, {none, 1, 2, 3, 4}};
   return t;
 }
 

@@ -35,6 +35,9 @@ class trace_dumper {
     for (const auto& [range, device, value, what, pipe, part] : t_.counts) {
       line("count", range, device, value, what, pipe, part);
     }
+    for (const auto& [request, passes, first_begin, first_end, last_end] : t_.earlier_services) {
+      line("earlier service", request, passes, first_begin, first_end, last_end);
+    }
     ranges();
     calls();
     activities();

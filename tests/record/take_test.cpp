@@ -4,6 +4,7 @@
 // What a session hands over while it goes on.
 #include <varve/collector.hpp>
 #include <varve/marker.hpp>
+#include <varve/report.hpp>
 #include <varve/session.hpp>
 
 #include <gmock/gmock.h>
@@ -224,7 +225,8 @@ TEST_F(take, leaves_replays_the_work_that_their_capture_declared) {
   }
 }
 
-TEST_F(take, says_of_a_request_that_goes_on_that_its_begin_is_not_known) {
+// Request 2 ends in the first window, request 1 in the third; each pass serves those that are open.
+TEST_F(take, knows_of_a_request_what_served_it_before) {
   varve::session session{options};
   varve::request chat{"chat", 1};
   varve::request brief{"chat", 2};
@@ -232,20 +234,41 @@ TEST_F(take, says_of_a_request_that_goes_on_that_its_begin_is_not_known) {
     varve::phase pass{varve::decode};
     pass.serves(chat);
     pass.serves(brief);
+    launch();
   };
   serve();
   brief.end();
-  const varve::trace first = session.take();
-  EXPECT_THAT(paths(first), ElementsAre("chat 2", "decode"));
-  ASSERT_EQ(first.requests.size(), 1U);
-  EXPECT_EQ(first.requests[0].request, 0U);
-  EXPECT_FALSE(first.ranges[0].clipped_begin);
   serve();
+  const varve::trace first = session.take();  // the second pass may have more to come
+  EXPECT_THAT(paths(first), ElementsAre("chat 2", "decode"));
+  EXPECT_EQ(first.requests.size(), 1U);
+  serve();
+  const varve::trace second = session.take();
+  EXPECT_THAT(paths(second), ElementsAre("decode"));
   chat.end();
   const varve::trace rest = session.stop();
   EXPECT_THAT(paths(rest), ElementsAre("chat 1", "decode"));
-  ASSERT_EQ(rest.requests.size(), 1U);
-  EXPECT_TRUE(rest.ranges[0].clipped_begin);
+  ASSERT_EQ(rest.earlier_services.size(), 1U);
+  const varve::earlier_service& before = rest.earlier_services[0];
+  EXPECT_EQ(before.request, 0U);
+  EXPECT_EQ(before.passes, 2);
+  const auto end_of = [](const varve::trace& t) {
+    return static_cast<double>(std::max(t.ranges.back().end, t.activities.end.back()));
+  };
+  // The rate of the clock is measured anew for each trace.
+  EXPECT_NEAR(static_cast<double>(before.first_begin), static_cast<double>(first.ranges.back().begin), 1e6);
+  EXPECT_NEAR(static_cast<double>(before.first_end), end_of(first), 1e6);
+  EXPECT_NEAR(static_cast<double>(before.last_end), end_of(second), 1e6);
+
+  const varve::report report = varve::analyze(rest);
+  ASSERT_EQ(report.requests.size(), 1U);
+  const varve::request_row& row = report.requests[0];
+  EXPECT_EQ(row.passes, 3);
+  EXPECT_EQ(row.total, rest.ranges[0].end - rest.ranges[0].begin);
+  EXPECT_EQ(row.queue_wait, before.first_begin - rest.ranges[0].begin);
+  EXPECT_EQ(row.time_to_first_token, before.first_end - rest.ranges[0].begin);
+  const varve::time_ns last = std::max(rest.ranges[1].end, rest.activities.end[0]);
+  EXPECT_EQ(row.time_per_output_token, (last - before.first_end) / 2);
 }
 
 TEST_F(take, needs_no_more_memory_however_long_a_session_runs) {

@@ -168,6 +168,11 @@ void own_reader::read_rows(std::string_view header) {
                              one_of(c[2], own::count_names, count_kind::dram_read),
                              one_of(c[3], own::pipes, math_pipe::unknown), number_of<std::uint8_t>(c[4], 0)});
   });
+  each_row(member(header, "earlier services"), 5, [&](const row_cells& c) {
+    trace_.earlier_services.push_back({number_of(c[0], none), number_of<std::int64_t>(c[1], 0),
+                                       number_of<time_ns>(c[2], 0), number_of<time_ns>(c[3], 0),
+                                       number_of<time_ns>(c[4], 0)});
+  });
   each_row(member(header, "devices"), 9, [&](const row_cells& c) {
     losses_.add(lost::invalid_device, trace_.devices.size() < most_own_devices ? 0 : 1);
     if (trace_.devices.size() < most_own_devices) {

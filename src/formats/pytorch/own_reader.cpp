@@ -70,10 +70,19 @@ trace own_reader::finish(const std::string& path) {
       losses_.add(lost::own_reference);
     }
   }
+  const auto follow = [&](std::uint32_t& id) {
+    const std::uint32_t range = ranges_.find(id);
+    losses_.add(lost::own_reference, range == none && id != none ? 1 : 0);
+    id = range;
+  };
   for (event_span& s : trace_.event_spans) {
-    const std::uint32_t pass = ranges_.find(s.range);
-    losses_.add(lost::own_reference, pass == none && s.range != none ? 1 : 0);
-    s.range = pass;
+    follow(s.range);
+  }
+  for (range_count& c : trace_.counts) {
+    follow(c.range);
+  }
+  for (earlier_service& s : trace_.earlier_services) {
+    follow(s.request);
   }
   losses_.write(trace_, path);
   return std::move(trace_);

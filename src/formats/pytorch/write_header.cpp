@@ -102,6 +102,11 @@ void write_tables(json_writer& out, written& w) {
         .next()
         .number(c.value);
   });
+  write_table(out, "earlier services", t.earlier_services, [&](const earlier_service& s) {
+    write_reference(out, s.request, t.ranges.size());
+    out.next().number(s.passes).next().number(own::clamp(s.first_begin));
+    out.next().number(own::clamp(s.first_end)).next().number(own::clamp(s.last_end));
+  });
   std::vector<std::uint32_t> labels(w.labels.size());
   std::iota(labels.begin(), labels.end(), 0U);
   write_table(out, "labels", labels, [&](std::uint32_t l) {
