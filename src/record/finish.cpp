@@ -29,8 +29,8 @@ void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) cons
   close(t, end);
   convert(t, clock);
   add_spans(t, clock);
-  t.begin = clock(begin_);
-  t.end = clock(end);
+  t.begin = taken_until_.value_or(clock(begin_));
+  t.end = std::max(t.begin, clock(end));
   add_devices(t, clock);
   share_captured_work(t);
   for (const loss& l : losses()) {

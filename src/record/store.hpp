@@ -216,6 +216,7 @@ class store {
   std::uint64_t epoch_;
   std::uint64_t begin_;
   std::uint64_t session_begin_;
+  std::optional<time_ns> taken_until_{};  // windows that are taken leave no gap, whatever the clock's rate
   std::uint64_t until_ = 0;  // was read, or is being read
   bool last_ = false;
   std::size_t memory_;

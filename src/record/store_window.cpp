@@ -80,6 +80,7 @@ trace store::take_finished(const clock_mapping& clock, std::uint64_t end) {
     }
   }
   become(rest_of_cut(c, all));
+  taken_until_ = out.end;
   return out;
 }
 
