@@ -16,6 +16,7 @@ namespace decoder {
 namespace {
 
 constexpr std::chrono::milliseconds warm_up{500};
+constexpr varve::time_ns adding_period = 50'000'000;  // much shorter than it is by default, so that it shows
 
 std::optional<varve::session> start(recorder with) {
   if (with == recorder::never || with == recorder::off) {
@@ -34,6 +35,10 @@ std::optional<varve::session> start(recorder with) {
 void run_once(generator& engine, const std::vector<token_list>& prompts, std::int64_t tokens,
               overhead_row& row) {
   std::optional<varve::session> session = start(row.with);
+  std::optional<varve::running_report> running;
+  if (row.with == recorder::added_up) {
+    running.emplace(*session, varve::running_options{adding_period, {}});
+  }
   engine.forget_capture();
   engine.time_decode_passes();
   engine.generate(prompts, tokens);
@@ -41,7 +46,7 @@ void run_once(generator& engine, const std::vector<token_list>& prompts, std::in
   row.host.push_back(times.host / static_cast<double>(times.passes));
   row.device.push_back(times.device / static_cast<double>(times.passes));
   if (session && row.with != recorder::markers) {
-    const varve::report report = varve::analyze(session->stop());
+    const varve::report report = running ? running->stop() : varve::analyze(session->stop());
     const double attributed = report.quality.attributed;
     row.attributed = row.host.size() == 1 ? attributed : std::min(row.attributed, attributed);
     const auto decode = std::find_if(report.phases.begin(), report.phases.end(), [](const auto& p) {
@@ -65,6 +70,8 @@ const char* name_of(recorder with) {
       return "markers only";
     case recorder::everything:
       return "everything";
+    case recorder::added_up:
+      return "added up every 50 ms";
     case recorder::whole_graphs:
       return "graphs as a whole";
   }
@@ -88,13 +95,13 @@ std::vector<overhead_row> measure_overhead(backend& device, const model_config& 
   const engine_limits limits = limits_for(prompts, tokens);
   std::vector<overhead_row> rows;
   const auto add = [&](launch_mode mode, recorder with) { rows.push_back({mode, with, {}, {}, 0, {}, {}}); };
-  for (const recorder with : {recorder::never, recorder::off, recorder::markers, recorder::everything}) {
-    add(launch_mode::eager, with);
+  for (const launch_mode mode : {launch_mode::eager, launch_mode::graphs}) {
+    for (const recorder with :
+         {recorder::never, recorder::off, recorder::markers, recorder::everything, recorder::added_up}) {
+      add(mode, with);
+    }
   }
-  for (const recorder with :
-       {recorder::never, recorder::off, recorder::markers, recorder::everything, recorder::whole_graphs}) {
-    add(launch_mode::graphs, with);
-  }
+  add(launch_mode::graphs, recorder::whole_graphs);
   generator eager{device, config, limits, launch_mode::eager, seed};
   generator replayed{device, config, limits, launch_mode::graphs, seed};
   eager.warm_up();

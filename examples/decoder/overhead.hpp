@@ -19,6 +19,7 @@ enum class recorder : std::uint8_t {
   off,           ///< no session
   markers,       ///< a session that leaves the GPU alone
   everything,    ///< a session as it is by default
+  added_up,      ///< the same, whose report goes on while records are thrown away
   whole_graphs,  ///< one record for a graph's launch
 };
 

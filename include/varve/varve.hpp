@@ -7,6 +7,7 @@
 
 #include <varve/marker.hpp>
 #include <varve/report.hpp>
+#include <varve/running_report.hpp>
 #include <varve/session.hpp>
 #include <varve/trace.hpp>
 #include <varve/work.hpp>
