@@ -21,6 +21,13 @@
 namespace varve {
 inline namespace v0 {
 
+/// How many times of a distribution fall into a bucket. Those below 64 ns have one each; of longer ones each
+/// octave has 64: with s = ⌊log2 t⌋ − 6, or 0 if that is less, t is in bucket 64·s + ⌊t ÷ 2^s⌋.
+struct time_bucket {
+  std::int32_t bucket = 0;
+  std::int64_t count = 0;
+};
+
 /// What a set of times looks like, in nanoseconds. Percentiles are nearest-rank; `deviation` is the
 /// population's standard deviation. All zero when `count` is.
 struct distribution {
@@ -33,6 +40,8 @@ struct distribution {
   time_ns p99 = 0;
   double mean = 0;
   double deviation = 0;
+  /// Ascending, without those of no time; empty unless analyze_options::histograms asks for it.
+  std::vector<time_bucket> histogram;
 };
 
 /// Starved time by what the launching thread did meanwhile.
@@ -80,6 +89,7 @@ struct roof_times {
   double half_kv = 0;
   double double_batch = 0;
   std::int64_t unrated_flops = 0;  ///< on a pipe that is not known or has no known peak: in none of the above
+  std::array<double, math_pipes> compute_by_pipe{};  ///< of `compute`
 };
 
 /// What keeps work from being faster.
@@ -159,6 +169,8 @@ struct measures {
   time_ns activity_time = 0;            ///< sum of the durations of all activities
   time_ns collective_time = 0;          ///< of these, of collectives
   time_ns unknown_collective_time = 0;  ///< of `unknown_work_time`, of collectives
+  time_ns copy_time = 0;                ///< of `activity_time`, of copies and sets
+  time_ns first_start = 0;              ///< where `span` begins, on the trace's clock; 0 when nothing ran
 };
 
 /// What a gauge showed while the passes of a kind were open, or in a whole trace. A reading holds until the
@@ -316,6 +328,9 @@ struct device_row {
   };
   std::vector<stream> streams;    ///< that ran anything
   std::vector<gauge_row> gauges;  ///< of the device, from first to last reading
+  time_ns first_start = 0;        ///< where `gpu_span` begins; 0 when nothing ran
+  time_ns passes_begin = 0;       ///< where `partition` begins and ends; both 0 where it is empty
+  time_ns passes_end = 0;
 };
 
 /// A request and the passes that served it. Times in nanoseconds, −1 where unknown.
@@ -481,6 +496,9 @@ struct VARVE_API report {
   std::vector<finding> findings;
   std::vector<prediction> predictions;
   report_quality quality;
+  /// Bytes of devices' memory that had been handed out, less what had been taken back, from the first such
+  /// event to the end; absent where the trace tells of none.
+  std::optional<std::int64_t> held_bytes;
 
   /// The matching row of `layers` with the most GPU time, or nullptr.
   [[nodiscard]] const row* find(const row_query& query) const noexcept;
@@ -502,6 +520,7 @@ struct analyze_options {
   /// did.
   double clock = 0;
   std::size_t most_samples = 512;  ///< passes of a phase that report::phases and report::layers keep apart
+  bool histograms = false;         ///< distributions have one: what add_report() makes percentiles of
 };
 
 /// The report of a trace. Deterministic; throws only std::bad_alloc.
@@ -513,6 +532,18 @@ struct analyze_options {
 /// Counts are trusted most: rates and verdicts rest on them, unless tokens a pass or the declared work of a
 /// call differ by more than a twentieth, which row::counted says. docs/counters.md has the rules.
 VARVE_API void add_counted(report& r, const report& counted);
+
+/// Adds the report of a window to that of the windows before, so that `total` tells of all of them: what a
+/// program keeps that is watched for days, in bounded memory. An empty `total` becomes a copy of `next`. The
+/// windows are those of one session (same process, devices and options), cut where no pass is open, in order
+/// of time, and analyzed with analyze_options::histograms. Sums, counts, extremes, means, deviations, rates,
+/// shares and verdicts are then those that analyze() gives of the whole; percentiles are of the histograms,
+/// at most 1/128 off. docs/metrics.md ("Reports that add up") says what is not, and what is bounded how.
+///
+/// A `next` that cannot follow (of another rank or another GPU, or that begins before `total` ends) is left
+/// out; that, and whatever else leaves something out or mixes what differs, is a loss in report::quality.
+/// Throws only std::bad_alloc; `total` may then hold a part of `next`: start anew.
+VARVE_API void add_report(report& total, const report& next);
 
 /// What analyze() puts into report::findings and report::predictions.
 [[nodiscard]] VARVE_API std::vector<finding> findings_of(const report& r);

@@ -18,6 +18,7 @@
 #include "analyze/rows.hpp"
 #include "analyze/structure.hpp"
 #include "analyze/sweep.hpp"
+#include "analyze/verdict.hpp"
 #include "analyze/wall.hpp"
 
 #include <varve/report.hpp>
@@ -149,18 +150,22 @@ report analyze_repaired(const trace& t, const analyze_options& options, const re
 
   const std::vector<kernel_work> works = find_kernel_work(t, marks, activities, sweep.kernel, rows);
   const results from{t,     marks, calls,  activities, rows,       devices, walls,
-                     sweep, spans, passes, memory,     graph_rows, works};
+                     sweep, spans, passes, memory,     graph_rows, works,   options.histograms};
   const tree_order order = order_rows(marks, rows);
-  samples values{from, order};
+  samples values{from, order, options.histograms};
+  if (!memory.empty()) {
+    out.held_bytes = memory.held(std::numeric_limits<time_ns>::max());
+  }
   add_layers(from, order, values, out);
   add_labels(from, order, values, out);
   add_main_kernels(from, order, out);
   add_kernels(from, values, out);
   values.deliver();
-  add_verdicts(from, order, out);
-  tidy(out);
-  add_differences(from, order, out);
   add_devices(from, out);
+  add_roofs(from, order, out);
+  tidy(out);
+  judge_rows(out);
+  add_differences(from, order, out);
   add_requests(from, out);
   add_gauges(from, out);
   add_counts(from, order, out);

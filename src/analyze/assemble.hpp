@@ -26,14 +26,15 @@ void add_main_kernels(const results& from, const tree_order& order, report& to);
 void add_labels(const results& from, const tree_order& order, samples& values, report& to);
 /// Fills report::kernels and report::categories.
 void add_kernels(const results& from, samples& values, report& to);
-/// Fills in the roofs of layers, labels and phases, and the verdicts of all views; before tidy().
-void add_verdicts(const results& from, const tree_order& order, report& to);
+/// Fills in the roofs of all views; before tidy().
+void add_roofs(const results& from, const tree_order& order, report& to);
 /// What sources say of the same work, where they differ; after tidy().
 void add_differences(const results& from, const tree_order& order, report& to);
 void add_devices(const results& from, report& to);
 void add_requests(const results& from, report& to);
-/// Drops what is in no pass from the phases, and brings the rows that have no tree into their order: as the
-/// phases, then by GPU time.
+/// Brings the rows that have no tree into their order: as the phases, then by GPU time.
+void sort_rows(report& r);
+/// That, and drops what is in no pass from the phases.
 void tidy(report& r);
 
 /// Adds what overlapping activities share to sums of what ran alone.
@@ -42,6 +43,7 @@ void add_joint(measures& to, const union_length& joint, const sharing& share);
 void name_group(const results& from, std::uint32_t group, row& to);
 /// The sums of activities and calls, GPU time as far as it ran alone on its device.
 [[nodiscard]] measures to_measures(const activity_sums& a, const call_sums& c);
+void set_span(measures& to, const time_extent& extent) noexcept;
 /// Adds up what is the sum of its parts.
 void add_parts(measures& to, const measures& part);
 void add_parts(starved_time& to, const starved_time& part);

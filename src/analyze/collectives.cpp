@@ -257,19 +257,22 @@ std::vector<collective_row> collective_counter::finish() {
   std::vector<collective_row> out;
   out.reserve(sums_.size());
   for (sums& s : sums_) {
-    collective_row& row = s.row;
-    if (row.sized_time > 0) {
-      row.algorithm_bandwidth = static_cast<double>(row.bytes) / static_cast<double>(row.sized_time) * 1e9;
-      if (row.ranks > 0) {
-        row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(row.name, static_cast<double>(row.ranks));
-      }
-    }
-    out.push_back(std::move(row));
+    set_bandwidth(s.row);
+    out.push_back(std::move(s.row));
   }
   return out;
 }
 
 }  // namespace
+
+void set_bandwidth(collective_row& row) noexcept {
+  if (row.sized_time > 0) {
+    row.algorithm_bandwidth = static_cast<double>(row.bytes) / static_cast<double>(row.sized_time) * 1e9;
+    if (row.ranks > 0) {
+      row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(row.name, static_cast<double>(row.ranks));
+    }
+  }
+}
 
 std::string_view collective_name(std::string_view recorded) {
   std::string letters;

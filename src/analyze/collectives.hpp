@@ -22,6 +22,9 @@ namespace analysis {
 /// "all-reduce" of "allreduce_coalesced", "nccl:all_reduce" or a kernel's name; empty when it tells none.
 [[nodiscard]] std::string_view collective_name(std::string_view recorded);
 
+/// By its sums.
+void set_bandwidth(collective_row& row) noexcept;
+
 /// Adds the bytes of messages to the rows of layers and kernels, and makes the rows of collectives, the one
 /// with the most GPU time first in each kind of pass.
 [[nodiscard]] std::vector<collective_row> count_collectives(const trace& t, const structure& s,

@@ -28,6 +28,26 @@ void set_intensity(counted_work& c) noexcept {
   c.intensity = c.all_operations && bytes > 0 ? std::max(operations_in(c), 0.0) / bytes : 0;
 }
 
+void add_calls(counted_work& to, const counted_work& other) {
+  const auto here = static_cast<double>(to.calls);
+  const auto there = static_cast<double>(other.calls);
+  if (!(here + there > 0)) {
+    return;
+  }
+  const auto mean = [&](double a, double b) { return (a * here + b * there) / (here + there); };
+  const auto known_mean = [&](double a, double b) { return a < 0 || b < 0 ? -1 : mean(a, b); };
+  to.dram_read = known_mean(to.dram_read, other.dram_read);
+  to.dram_written = known_mean(to.dram_written, other.dram_written);
+  to.tensor_ops = known_mean(to.tensor_ops, other.tensor_ops);
+  to.core_flops = known_mean(to.core_flops, other.core_flops);
+  to.all_operations = to.all_operations && other.all_operations;
+  for (std::size_t k = 0; k < math_pipes; ++k) {
+    to.operations[k] = to.all_operations ? mean(to.operations[k], other.operations[k]) : 0;
+  }
+  add_to(to.calls, other.calls);
+  set_intensity(to);
+}
+
 declared_work declared_in(const measures& m) noexcept {
   const auto calls = static_cast<double>(m.calls_with_work);
   if (m.calls_with_work <= 0) {

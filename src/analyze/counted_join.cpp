@@ -79,19 +79,8 @@ struct count_of_calls {
     if (!(all > 0)) {
       return;
     }
+    add_calls(counted, other.counted);
     const auto mean = [&](double a, double b) { return (a * mine + b * others) / all; };
-    const auto known_mean = [&](double a, double b) { return a < 0 || b < 0 ? -1 : mean(a, b); };
-    const counted_work& o = other.counted;
-    counted.dram_read = known_mean(counted.dram_read, o.dram_read);
-    counted.dram_written = known_mean(counted.dram_written, o.dram_written);
-    counted.tensor_ops = known_mean(counted.tensor_ops, o.tensor_ops);
-    counted.core_flops = known_mean(counted.core_flops, o.core_flops);
-    counted.all_operations = counted.all_operations && o.all_operations;
-    for (std::size_t k = 0; k < math_pipes; ++k) {
-      counted.operations[k] = counted.all_operations ? mean(counted.operations[k], o.operations[k]) : 0;
-    }
-    counted.calls += o.calls;
-    set_intensity(counted);
     const bool both = declared.bytes > 0 && other.declared.bytes > 0;
     declared.bytes = both ? mean(declared.bytes, other.declared.bytes) : 0;
     declared.flops = both ? mean(declared.flops, other.declared.flops) : 0;

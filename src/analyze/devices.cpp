@@ -33,6 +33,9 @@ void add_devices(const results& from, report& to) {
     device.busy = swept.busy;
     device.kernel_union = ran.kernel_union;
     device.gpu_span = swept.extent.length();
+    device.first_start = swept.extent.last >= swept.extent.first ? swept.extent.first : 0;
+    device.passes_begin = from.walls[d].begin;
+    device.passes_end = from.walls[d].end;
     device.kernels = swept.kernels;
     device.kernel_time = swept.kernel_time;
     for (std::size_t s = 0; s < t.streams.size(); ++s) {

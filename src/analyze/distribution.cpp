@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace varve {
 inline namespace v0 {
@@ -52,6 +53,32 @@ std::array<std::int64_t, 3> ranks_of(std::int64_t n) {
 
 time_ns& percentile(distribution& d, std::size_t k) { return k == 0 ? d.p50 : k == 1 ? d.p95 : d.p99; }
 
+/// Of values in order.
+std::vector<time_bucket> histogram_of(std::int64_t zeros, std::span<const time_ns> values) {
+  std::vector<time_bucket> out;
+  if (zeros > 0) {
+    out.push_back({0, zeros});
+  }
+  for (const time_ns v : values) {
+    const auto bucket = static_cast<std::int32_t>(buckets::of(v));
+    if (out.empty() || out.back().bucket != bucket) {
+      out.push_back({bucket, 0});
+    }
+    ++out.back().count;
+  }
+  return out;
+}
+
+std::vector<time_bucket> histogram_of(std::int64_t zeros, std::span<const std::uint32_t> counts) {
+  std::vector<time_bucket> out;
+  for (std::size_t b = 0; b < counts.size(); ++b) {
+    if (const std::int64_t count = counts[b] + (b == 0 ? zeros : 0); count > 0) {
+      out.push_back({static_cast<std::int32_t>(b), count});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 void value_sums::add(std::span<const time_ns> values) noexcept {
@@ -86,8 +113,8 @@ void value_sums::add(const value_sums& other) noexcept {
   max = std::max(max, other.max);
 }
 
-row_statistics::row_statistics(const std::vector<std::size_t>& most)
-    : cursors_(most.size()), rows_(most.size()) {
+row_statistics::row_statistics(const std::vector<std::size_t>& most, bool keep_histograms)
+    : cursors_(most.size()), rows_(most.size()), keep_histograms_{keep_histograms} {
   std::size_t values = 0;
   std::size_t histograms = 0;
   for (std::size_t r = 0; r < most.size(); ++r) {
@@ -159,8 +186,14 @@ std::size_t row_statistics::want(std::span<const std::uint32_t> rows, std::int64
     for (std::size_t k = 0; k < ranks.size(); ++k) {
       percentile(w.known, k) = ranks[k] < 0 ? 0 : all[static_cast<std::size_t>(ranks[k])];
     }
-  } else if (rows.size() == 1 && !few) {
-    find_buckets(rows, std::span{histograms_}.subspan(rows_[rows[0]].histogram, buckets::count), ranks, w);
+    if (keep_histograms_) {
+      w.known.histogram = histogram_of(zeros, std::span<const time_ns>{all});
+    }
+    return wants_.size() - 1;
+  }
+  std::span<const std::uint32_t> counts;
+  if (rows.size() == 1 && !few) {
+    counts = std::span{histograms_}.subspan(rows_[rows[0]].histogram, buckets::count);
   } else {
     merged_.assign(buckets::count, 0);
     for (const std::uint32_t r : rows) {
@@ -174,7 +207,11 @@ std::size_t row_statistics::want(std::span<const std::uint32_t> rows, std::int64
         }
       }
     }
-    find_buckets(rows, merged_, ranks, w);
+    counts = merged_;
+  }
+  find_buckets(rows, counts, ranks, w);
+  if (keep_histograms_) {
+    w.known.histogram = histogram_of(zeros, counts);
   }
   return wants_.size() - 1;
 }
@@ -244,7 +281,7 @@ distribution row_statistics::get(std::size_t number) {
   return w.known;
 }
 
-distribution summarise(std::vector<time_ns> values) {
+distribution summarise(std::vector<time_ns> values, bool histogram) {
   if (values.empty()) {
     return {};
   }
@@ -256,7 +293,82 @@ distribution summarise(std::vector<time_ns> values) {
   for (std::size_t k = 0; k < ranks.size(); ++k) {
     percentile(d, k) = values[static_cast<std::size_t>(ranks[k])];
   }
+  if (histogram) {
+    d.histogram = histogram_of(0, std::span<const time_ns>{values});
+  }
   return d;
+}
+
+namespace {
+
+void add_histogram(std::vector<time_bucket>& total, const std::vector<time_bucket>& next) {
+  std::vector<time_bucket> sum;
+  sum.reserve(total.size() + next.size());
+  auto t = total.begin();
+  for (const time_bucket& n : next) {
+    for (; t != total.end() && t->bucket < n.bucket; ++t) {
+      sum.push_back(*t);
+    }
+    sum.push_back(n);
+    if (t != total.end() && t->bucket == n.bucket) {
+      add_to(sum.back().count, t++->count);
+    }
+  }
+  sum.insert(sum.end(), t, total.end());
+  total.assign(sum.begin(), sum.end());  // no larger than it must be
+}
+
+void take_percentiles(distribution& d) {
+  std::int64_t count = 0;
+  for (const time_bucket& b : d.histogram) {
+    add_to(count, b.count);
+  }
+  const std::array<std::int64_t, 3> ranks = ranks_of(count);
+  std::int64_t below = 0;
+  std::size_t k = 0;
+  for (const time_bucket& b : d.histogram) {
+    add_to(below, b.count);
+    for (; k < ranks.size() && ranks[k] < below; ++k) {
+      percentile(d, k) = std::clamp(buckets::middle(static_cast<std::size_t>(b.bucket)), d.min, d.max);
+    }
+  }
+}
+
+}  // namespace
+
+// Sums of squares of deviations from the mean add up, with what the means are apart.
+bool add_distribution(distribution& total, const distribution& next) {
+  if (next.count <= 0) {
+    return true;
+  }
+  if (total.count <= 0) {
+    total = next;
+    return !next.histogram.empty();
+  }
+  const bool whole = !total.histogram.empty() && !next.histogram.empty();
+  const bool none = total.histogram.empty() && next.histogram.empty();
+  if (none && next.count > total.count) {
+    total.p50 = next.p50;
+    total.p95 = next.p95;
+    total.p99 = next.p99;
+  }
+  const auto n = static_cast<double>(total.count);
+  const auto m = static_cast<double>(next.count);
+  const double apart = next.mean - total.mean;
+  const double variance = (n * total.deviation * total.deviation + m * next.deviation * next.deviation +
+                           apart * apart * n * (m / (n + m))) /
+                          (n + m);
+  total.mean += apart * (m / (n + m));
+  total.deviation = std::sqrt(variance);
+  add_to(total.count, next.count);
+  add_to(total.total, next.total);
+  total.min = std::min(total.min, next.min);
+  total.max = std::max(total.max, next.max);
+  if (!none) {
+    add_histogram(total.histogram, next.histogram);
+    take_percentiles(total);
+  }
+  return whole;
 }
 
 }  // namespace analysis

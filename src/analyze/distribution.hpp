@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -37,16 +36,21 @@ struct value_sums {
   void add(const value_sums& other) noexcept;
 };
 
-/// Buckets within 1.6 % of one another: the exponent and the upper six digits of value + 1 as a double.
+/// Those of time_bucket, within 1.6 % of one another.
 class buckets {
  public:
-  static constexpr std::size_t count = 64 << 6;
+  static constexpr std::size_t count = 58 << 6;
 
   static std::size_t of(time_ns value) noexcept {
-    const double v = static_cast<double>(value) + 1.0;
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &v, sizeof bits);
-    return (bits >> 46) - (std::uint64_t{1023} << 6);
+    const auto v = static_cast<std::uint64_t>(value);
+    const auto shift = static_cast<unsigned>(57 - __builtin_clzll(v | 64));
+    return (std::size_t{shift} << 6) + (v >> shift);
+  }
+  /// The time in the middle of a bucket, at most 1/128 off from any other in it.
+  static time_ns middle(std::size_t bucket) noexcept {
+    const std::size_t shift = bucket < 128 ? 0 : bucket / 64 - 1;
+    const std::uint64_t first = (bucket - (shift << 6)) << shift;
+    return static_cast<time_ns>(first + ((std::uint64_t{1} << shift) >> 1));
   }
 };
 
@@ -55,7 +59,7 @@ class buckets {
 class row_statistics {
  public:
   /// `most`: of each row, how many values it has at most.
-  explicit row_statistics(const std::vector<std::size_t>& most);
+  explicit row_statistics(const std::vector<std::size_t>& most, bool keep_histograms = false);
   row_statistics(row_statistics&&) = default;  // vectors keep their place when they move
 
   void add(std::size_t row, time_ns value) noexcept {
@@ -120,10 +124,15 @@ class row_statistics {
   std::vector<std::uint64_t> wanted_;   // by bucket: whether a percentile lies in it
   std::vector<std::vector<time_ns>> kept_;
   std::vector<wanted_distribution> wants_;
+  bool keep_histograms_ = false;
 };
 
 /// Of a few values, at once.
-[[nodiscard]] distribution summarise(std::vector<time_ns> values);
+[[nodiscard]] distribution summarise(std::vector<time_ns> values, bool histogram = false);
+
+/// Puts the times of `next` to those of `total`. False: some are in no histogram, so that the percentiles are
+/// of the others, or of the larger side where neither has one.
+bool add_distribution(distribution& total, const distribution& next);
 
 }  // namespace analysis
 }  // namespace v0

@@ -81,8 +81,8 @@ class label_builder {
     row& r = to_.labels[l];
     add_joint(r.inclusive, source.joint, source.share);
     add_joint(r.exclusive, source.joint_exclusive, source.share_exclusive);
-    r.inclusive.span = places_[l].extent.length();
-    r.exclusive.span = places_[l].own_extent.length();
+    set_span(r.inclusive, places_[l].extent);
+    set_span(r.exclusive, places_[l].own_extent);
     r.exclusive.calls = r.inclusive.calls;
     values_.want(sample::layer_latency, places_[l].rows, r.launch_latency);
     values_.want(sample::layer_queue, places_[l].rows, r.queue_delay);

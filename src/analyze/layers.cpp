@@ -94,7 +94,7 @@ void layer_builder::add_phase(std::uint32_t k, const layer_row& source) {
   const std::uint32_t key = from_.rows.groups[source.group].key;
   phase.wall = from_.walls[from_.rows.groups[source.group].device].length[key];
   if (source.group < from_.spans.length_by_group.size()) {
-    phase.event_span = summarise(from_.spans.length_by_group[source.group]);
+    phase.event_span = summarise(from_.spans.length_by_group[source.group], from_.histograms);
   }
   if (source.group < from_.sweep.parts.size()) {
     phase.partition = to_partition(from_.sweep.parts[source.group]);
@@ -161,7 +161,7 @@ void layer_builder::finish(std::uint32_t k) {
     extents_[parent].add(extents_[k]);
   }
   sums.gpu_time += source.joint_inclusive.total();
-  sums.span = extents_[k].length();
+  set_span(sums, extents_[k]);
   const bool is_phase = source.path == whole_pass;
   if (is_phase) {
     to_.phases[target_[k]].gpu_span = sums.span;
@@ -201,7 +201,7 @@ void layer_builder::fill_phases() {
   for (std::uint32_t g = 0; g < lengths.size(); ++g) {
     const std::uint32_t k = pass_position_[g];
     phase_row& phase = to_.phases[target_[k]];
-    phase.step = summarise(std::move(lengths[g]));
+    phase.step = summarise(std::move(lengths[g]), from_.histograms);
     phase.samples.stride = from_.passes.stride(g);
     for (const std::uint32_t p : from_.passes.passes(g)) {
       phase.samples.step.push_back(s.passes[p].end - s.passes[p].begin);

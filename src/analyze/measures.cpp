@@ -19,7 +19,6 @@ measures to_measures(const activity_sums& a, const call_sums& c) {
   m.shared_time = static_cast<double>(a.solo);
   m.alone_time = m.gpu_time;
   m.kernel_time = a.kernel_time;
-  m.span = a.extent.length();
   m.overlap = a.overlap;
   m.launches = c.launches;
   m.graph_launches = c.graph_launches;
@@ -40,42 +39,50 @@ measures to_measures(const activity_sums& a, const call_sums& c) {
   m.activity_time = a.time;
   m.collective_time = a.communication;
   m.unknown_collective_time = a.unknown_communication;
+  m.copy_time = a.copying;
+  set_span(m, a.extent);
   return m;
 }
 
+void set_span(measures& to, const time_extent& extent) noexcept {
+  to.span = extent.length();
+  to.first_start = extent.last >= extent.first ? extent.first : 0;
+}
+
 void add_parts(starved_time& to, const starved_time& part) {
-  to.launching += part.launching;
-  to.graph_building += part.graph_building;
-  to.synchronising += part.synchronising;
-  to.allocating += part.allocating;
-  to.other += part.other;
+  add_to(to.launching, part.launching);
+  add_to(to.graph_building, part.graph_building);
+  add_to(to.synchronising, part.synchronising);
+  add_to(to.allocating, part.allocating);
+  add_to(to.other, part.other);
 }
 
 void add_parts(measures& to, const measures& part) {
-  to.gpu_time += part.gpu_time;
+  add_to(to.gpu_time, part.gpu_time);
   to.shared_time += part.shared_time;
-  to.alone_time += part.alone_time;
+  add_to(to.alone_time, part.alone_time);
   add_to(to.kernel_time, part.kernel_time);
   add_to(to.overlap, part.overlap);
-  to.launches += part.launches;
-  to.graph_launches += part.graph_launches;
+  add_to(to.launches, part.launches);
+  add_to(to.graph_launches, part.graph_launches);
   add_to(to.launch_time, part.launch_time);
   add_to(to.graph_build_time, part.graph_build_time);
   add_to(to.synchronise_time, part.synchronise_time);
   add_to(to.allocate_time, part.allocate_time);
-  to.synchronisations += part.synchronisations;
-  to.allocations += part.allocations;
-  to.kernels += part.kernels;
-  to.copies += part.copies;
-  to.sets += part.sets;
+  add_to(to.synchronisations, part.synchronisations);
+  add_to(to.allocations, part.allocations);
+  add_to(to.kernels, part.kernels);
+  add_to(to.copies, part.copies);
+  add_to(to.sets, part.sets);
   add_to(to.copy_bytes, part.copy_bytes);
   add_to(to.collective_bytes, part.collective_bytes);
   add_parts(to.starved, part.starved);
-  to.device_gap += part.device_gap;
+  add_to(to.device_gap, part.device_gap);
   add_to(to.unknown_work_time, part.unknown_work_time);
   add_to(to.activity_time, part.activity_time);
   add_to(to.collective_time, part.collective_time);
   add_to(to.unknown_collective_time, part.unknown_collective_time);
+  add_to(to.copy_time, part.copy_time);
   add_to(to.declared, part.declared);
 }
 
@@ -166,13 +173,15 @@ void sort_flat(const std::vector<phase_row>& phases, std::vector<row>& rows) {
   rank.reserve(rows.size());
   std::vector<std::uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0U);
-  for (const row& r : rows) {
-    rank.push_back(ranks.at({r.phase, r.model, r.batch, r.device}));
+  for (const row& r : rows) {  // what is in no pass comes last
+    const auto found = ranks.find({r.phase, r.model, r.batch, r.device});
+    rank.push_back(found != ranks.end() ? found->second : ranks.size());
   }
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const auto key = [&](std::uint32_t r) {
       const measures& m = rows[r].inclusive;
-      return std::tuple{rank[r], -m.gpu_time, std::string_view{rows[r].path}, m.kernels, m.copies};
+      return std::tuple{rank[r],   rows[r].device, -m.gpu_time, std::string_view{rows[r].path},
+                        m.kernels, m.copies};
     };
     return key(a) < key(b);
   });
@@ -186,10 +195,14 @@ void sort_flat(const std::vector<phase_row>& phases, std::vector<row>& rows) {
 
 }  // namespace
 
-void tidy(report& r) {
+void sort_rows(report& r) {
   sort_flat(r.phases, r.labels);
   sort_flat(r.phases, r.kernels);
   sort_flat(r.phases, r.categories);
+}
+
+void tidy(report& r) {
+  sort_rows(r);
   std::erase_if(r.phases, [](const phase_row& p) { return p.phase.empty(); });
 }
 

@@ -23,8 +23,10 @@ constexpr std::int64_t minus(std::int64_t a, std::int64_t b) noexcept {
   return difference;
 }
 
-void add_row(operator_row& to, const operator_row& r) {
-  to.calls += r.calls;
+}  // namespace
+
+void add_to(operator_row& to, const operator_row& r) {
+  add_to(to.calls, r.calls);
   add_to(to.cpu_total, r.cpu_total);
   add_to(to.cpu_self, r.cpu_self);
   add_to(to.gpu_total, r.gpu_total);
@@ -34,10 +36,8 @@ void add_row(operator_row& to, const operator_row& r) {
   add_to(to.gpu_memory, r.gpu_memory);
   add_to(to.gpu_memory_self, r.gpu_memory_self);
   add_to(to.declared, r.declared);
-  to.calls_with_work += r.calls_with_work;
-  roof_sums sum{to.roof, {}};
-  sum.add({r.roof, {}});
-  to.roof = sum.times;
+  add_to(to.calls_with_work, r.calls_with_work);
+  add_to(to.roof, r.roof);
 }
 
 void put_in_order(std::vector<operator_row>& rows) {
@@ -46,7 +46,21 @@ void put_in_order(std::vector<operator_row>& rows) {
   });
 }
 
-}  // namespace
+void judge_operator(operator_row& r, const ceilings* device) {
+  if (r.declared.empty() || r.gpu_total <= 0) {
+    return;
+  }
+  facts f;
+  f.gpu_time = r.gpu_total;
+  f.time = static_cast<double>(r.gpu_total);
+  f.declared = r.declared;
+  f.calls = r.calls_with_work;
+  f.unknown_work = f.time * static_cast<double>(r.calls - r.calls_with_work) / static_cast<double>(r.calls);
+  f.roof = r.roof;
+  f.pipe = r.declared.pipe;
+  f.device = device;
+  r.verdict = judge(f);
+}
 
 bool is_step(std::string_view name) noexcept {
   constexpr std::string_view step = "ProfilerStep#";
@@ -105,23 +119,7 @@ void operator_rows::add(std::uint32_t row, const operator_sums& one, const work*
       r.roof = roof.times;
     }
   }
-  add_row(rows_[row], r);
-}
-
-void operator_rows::judge_row(operator_row& r) const {
-  if (r.declared.empty() || r.gpu_total <= 0) {
-    return;
-  }
-  facts f;
-  f.gpu_time = r.gpu_total;
-  f.time = static_cast<double>(r.gpu_total);
-  f.declared = r.declared;
-  f.calls = r.calls_with_work;
-  f.unknown_work = f.time * static_cast<double>(r.calls - r.calls_with_work) / static_cast<double>(r.calls);
-  f.roof = r.roof;
-  f.pipe = r.declared.pipe;
-  f.device = device_ ? &*device_ : nullptr;
-  r.verdict = judge(f);
+  add_to(rows_[row], r);
 }
 
 operator_tables operator_rows::take() {
@@ -141,14 +139,14 @@ operator_tables operator_rows::take() {
     if (added) {
       out.by_name.push_back(r);
     } else {
-      add_row(out.by_name[known->second], r);
+      add_to(out.by_name[known->second], r);
     }
     r.shapes = keys_[i].shapes;
     out.by_shape.push_back(std::move(r));
   }
   for (std::vector<operator_row>* rows : {&out.by_name, &out.by_shape}) {
     for (operator_row& r : *rows) {
-      judge_row(r);
+      judge_operator(r, device_ ? &*device_ : nullptr);
     }
   }
   put_in_order(out.by_name);

@@ -44,6 +44,11 @@ struct operator_sums {
 /// "ProfilerStep#3".
 [[nodiscard]] bool is_step(std::string_view name) noexcept;
 
+void add_to(operator_row& to, const operator_row& r);
+/// On devices with these ceilings, or on any.
+void judge_operator(operator_row& r, const ceilings* device);
+void put_in_order(std::vector<operator_row>& rows);
+
 /// The rows of the tables, by what tells them apart.
 class operator_rows {
  public:
@@ -74,8 +79,6 @@ class operator_rows {
   struct key_hash {
     std::size_t operator()(const key& k) const noexcept;
   };
-
-  void judge_row(operator_row& r) const;
 
   const trace& t_;
   std::optional<ceilings> device_;  // that all of them ran on

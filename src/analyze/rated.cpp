@@ -55,7 +55,7 @@ namespace {
 struct amounts {
   double flops = 0;
   double bytes = 0;
-  roof_sums roof;
+  roof_times roof;
   double unknown = 0;  ///< time, collectives left out
   double counted = 0;
 
@@ -64,8 +64,8 @@ struct amounts {
     bytes += sign * other.bytes;
     unknown += sign * other.unknown;
     counted += sign * other.counted;
-    roof_times& r = roof.times;
-    const roof_times& o = other.roof.times;
+    roof_times& r = roof;
+    const roof_times& o = other.roof;
     r.total += sign * o.total;
     r.compute += sign * o.compute;
     r.memory += sign * o.memory;
@@ -74,20 +74,20 @@ struct amounts {
     r.memory_below += sign * o.memory_below;
     r.memory_above += sign * o.memory_above;
     r.unrated_flops += static_cast<std::int64_t>(sign) * o.unrated_flops;
-    for (std::size_t k = 0; k < roof.by_pipe.size(); ++k) {
-      roof.by_pipe[k] += sign * other.roof.by_pipe[k];
+    for (std::size_t k = 0; k < math_pipes; ++k) {
+      r.compute_by_pipe[k] += sign * o.compute_by_pipe[k];
     }
   }
   /// What differences of sums leave of nothing.
   void tidy() noexcept {
     constexpr double noise = 1e-9;
     const auto clean = [](double& value, double scale) { value = value > noise * scale ? value : 0; };
-    roof_times& r = roof.times;
+    roof_times& r = roof;
     for (double* const part :
          {&r.compute, &r.memory, &r.total_below, &r.total_above, &r.memory_below, &r.memory_above}) {
       clean(*part, r.total);
     }
-    for (double& time : roof.by_pipe) {
+    for (double& time : roof.compute_by_pipe) {
       clean(time, r.total);
     }
     clean(flops, 1);
@@ -174,15 +174,13 @@ class rater {
     }
   }
 
-  [[nodiscard]] amounts declared_of(const measures& m, const verdict& v) const {
+  [[nodiscard]] amounts declared_of(const measures& m) const {
     amounts out;
     const work& w = m.declared;
     out.flops = static_cast<double>(w.flops);
     out.bytes = static_cast<double>(w.weight_bytes) + static_cast<double>(w.kv_bytes) +
                 static_cast<double>(w.activation_bytes);
-    out.roof.times = m.roof;
-    const math_pipe pipe = w.pipe > math_pipe::mixed ? w.pipe : v.pipe;
-    out.roof.by_pipe[static_cast<std::size_t>(pipe)] = m.roof.compute;
+    out.roof = m.roof;
     out.unknown = any_declared_ ? static_cast<double>(m.unknown_work_time - m.unknown_collective_time)
                                 : working_time(m);
     return out;
@@ -194,16 +192,16 @@ class rater {
     amounts out;
     out.bytes = std::max(bytes_in(c), 0.0) * calls;
     out.counted = working_time(m);
-    roof_times& roof = out.roof.times;
+    roof_times& roof = out.roof;
     const double bandwidth = device != nullptr ? device->bandwidth : 0;
     roof.memory = bandwidth > 0 ? out.bytes / bandwidth * ns_per_second : 0;
     if (c.all_operations) {
       add_operations(c, calls, device, out);
     } else {
       out.flops = declared.flops;
-      out.roof.by_pipe = declared.roof.by_pipe;
-      roof.compute = declared.roof.times.compute;
-      roof.unrated_flops = declared.roof.times.unrated_flops;
+      out.roof.compute_by_pipe = declared.roof.compute_by_pipe;
+      roof.compute = declared.roof.compute;
+      roof.unrated_flops = declared.roof.unrated_flops;
     }
     roof.total = std::max(roof.compute, roof.memory);
     return out;
@@ -221,21 +219,21 @@ class rater {
       to.flops += flops;
       const double peak = device != nullptr ? device->peak(pipe) : 0;
       if (peak > 0) {
-        to.roof.by_pipe[k] = flops / peak * ns_per_second;
-        (is_tensor(pipe) ? tensor : cores) += to.roof.by_pipe[k];
-      } else if (!(any_core > 0 && flops / any_core * ns_per_second <= to.roof.times.memory)) {
+        to.roof.compute_by_pipe[k] = flops / peak * ns_per_second;
+        (is_tensor(pipe) ? tensor : cores) += to.roof.compute_by_pipe[k];
+      } else if (!(any_core > 0 && flops / any_core * ns_per_second <= to.roof.memory)) {
         unrated += flops;
       }
     }
-    to.roof.times.compute = std::max(tensor, cores);
-    to.roof.times.unrated_flops = whole(unrated);
+    to.roof.compute = std::max(tensor, cores);
+    to.roof.unrated_flops = whole(unrated);
   }
 
   void rate_row(std::size_t i) {
     row& one = r_.layers[i];
     const ceilings* const device = device_of(one.device);
     const bool used = one.counted && one.counted->used;
-    const amounts declared = declared_of(one.inclusive, one.verdict);
+    const amounts declared = declared_of(one.inclusive);
     amounts now = declared;
     if (used) {
       now =
@@ -263,7 +261,7 @@ class rater {
     phase_row& p = r_.phases[k];
     const ceilings* const device = device_of(p.device);
     const bool used = p.counted && p.counted->used;
-    const amounts declared = declared_of(p.total, p.verdict);
+    const amounts declared = declared_of(p.total);
     amounts now = declared;
     if (used) {
       now = counted_of(*p.counted, p.total, declared, static_cast<double>(p.passes), device);
@@ -310,7 +308,7 @@ class rater {
     out.bytes = a.bytes;
     out.counted_share = share(a.counted, m);
     out.unknown_share = share(a.unknown, m);
-    out.roof = a.roof.times;
+    out.roof = a.roof;
     out.roof.half_weights = out.roof.quarter_weights = out.roof.half_kv = out.roof.double_batch = 0;
     return out;
   }
@@ -320,10 +318,10 @@ class rater {
     f.gpu_time = m.gpu_time;
     f.declared.flops = whole(a.flops);
     f.declared.activation_bytes = whole(a.bytes);
-    f.roof = a.roof.times;
-    f.pipe = a.roof.main_pipe();
-    const auto pipes =
-        std::count_if(a.roof.by_pipe.begin(), a.roof.by_pipe.end(), [](double time) { return time > 0; });
+    f.roof = a.roof;
+    f.pipe = main_pipe(a.roof);
+    const auto pipes = std::count_if(a.roof.compute_by_pipe.begin(), a.roof.compute_by_pipe.end(),
+                                     [](double time) { return time > 0; });
     f.declared.pipe = pipes == 1 ? f.pipe : math_pipe::mixed;
     f.device = device;
     f.time = static_cast<double>(m.activity_time);
@@ -342,7 +340,7 @@ class rater {
       const row& one = r_.layers[i];
       if (phase_of_[i] == r_.phases.size() && !(one.parent < i)) {
         working_ += working_time(one.inclusive);
-        unknown_ += declared_of(one.inclusive, one.verdict).unknown;
+        unknown_ += declared_of(one.inclusive).unknown;
       }
     }
     if (!(working_ > 0)) {

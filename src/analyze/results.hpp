@@ -36,6 +36,7 @@ struct results {
   const memory_use& memory;
   const std::vector<std::uint32_t>& graph_rows;  ///< by graph launch: the layer that it was made in
   const std::vector<kernel_work>& kernel_works;  ///< by kernel row; empty where none is known
+  bool histograms = false;                       ///< of distributions
 };
 
 /// The rows of the tree in the report's order: by phase, model, batch and device, then depth first.

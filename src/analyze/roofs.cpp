@@ -40,21 +40,21 @@ std::optional<ceilings> at_clock_of(const trace& t, std::uint32_t device, const 
 
 }  // namespace
 
-void roof_sums::add(const roof_sums& other) noexcept {
-  times.total += other.times.total;
-  times.compute += other.times.compute;
-  times.memory += other.times.memory;
-  times.total_below += other.times.total_below;
-  times.total_above += other.times.total_above;
-  times.memory_below += other.times.memory_below;
-  times.memory_above += other.times.memory_above;
-  times.half_weights += other.times.half_weights;
-  times.quarter_weights += other.times.quarter_weights;
-  times.half_kv += other.times.half_kv;
-  times.double_batch += other.times.double_batch;
-  add_to(times.unrated_flops, other.times.unrated_flops);
-  for (std::size_t k = 0; k < by_pipe.size(); ++k) {
-    by_pipe[k] += other.by_pipe[k];
+void add_to(roof_times& to, const roof_times& part) noexcept {
+  to.total += part.total;
+  to.compute += part.compute;
+  to.memory += part.memory;
+  to.total_below += part.total_below;
+  to.total_above += part.total_above;
+  to.memory_below += part.memory_below;
+  to.memory_above += part.memory_above;
+  to.half_weights += part.half_weights;
+  to.quarter_weights += part.quarter_weights;
+  to.half_kv += part.half_kv;
+  to.double_batch += part.double_batch;
+  add_to(to.unrated_flops, part.unrated_flops);
+  for (std::size_t k = 0; k < math_pipes; ++k) {
+    to.compute_by_pipe[k] += part.compute_by_pipe[k];
   }
 }
 
@@ -88,12 +88,13 @@ void roof_sums::add(const work& w, const ceilings& device) noexcept {
   times.quarter_weights += std::max(compute, memory_time(bytes - weights * 3 / 4));
   times.half_kv += std::max(compute, memory_time(bytes - kv / 2));
   times.double_batch += std::max(2 * compute, memory_time(2 * bytes - weights + amount(w.doubled_bytes)));
-  by_pipe[static_cast<std::size_t>(pipe)] += compute;
+  times.compute_by_pipe[static_cast<std::size_t>(pipe)] += compute;
 }
 
-math_pipe roof_sums::main_pipe() const noexcept {
-  const auto most = std::max_element(by_pipe.begin(), by_pipe.end());
-  return *most > 0 ? static_cast<math_pipe>(most - by_pipe.begin()) : math_pipe::unknown;
+math_pipe main_pipe(const roof_times& roof) noexcept {
+  const auto& times = roof.compute_by_pipe;
+  const auto most = std::max_element(times.begin(), times.end());
+  return *most > 0 ? static_cast<math_pipe>(most - times.begin()) : math_pipe::unknown;
 }
 
 void roof_ledger::add(std::uint32_t row, std::uint32_t device_index, const work& w) {

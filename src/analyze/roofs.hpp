@@ -8,7 +8,6 @@
 #include <varve/device.hpp>
 #include <varve/report.hpp>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -20,15 +19,16 @@ namespace analysis {
 
 inline constexpr double ns_per_second = 1e9;
 
+void add_to(roof_times& to, const roof_times& part) noexcept;
+/// That takes most of the compute time.
+[[nodiscard]] math_pipe main_pipe(const roof_times& roof) noexcept;
+
 struct roof_sums {
   roof_times times;
-  std::array<double, math_pipes> by_pipe{};  ///< compute time
 
-  void add(const roof_sums& other) noexcept;
+  void add(const roof_sums& other) noexcept { add_to(times, other.times); }
   /// Of one operator.
   void add(const work& w, const ceilings& device) noexcept;
-  /// That takes most of the compute time.
-  [[nodiscard]] math_pipe main_pipe() const noexcept;
 };
 
 /// The roofs of the rows' own work. Takes no memory where none is declared.

@@ -26,7 +26,7 @@ std::vector<time_ns> time_slots(const row_table& rows) {
 
 }  // namespace
 
-samples::samples(const results& from, const tree_order& order)
+samples::samples(const results& from, const tree_order& order, bool histograms)
     : from_{from}, order_{order}, slot_times_{time_slots(from.rows)}, launches_(from.rows.kernels.size()) {
   const row_table& rows = from.rows;
   std::vector<std::size_t> calls(order.row.size(), 0);
@@ -43,7 +43,7 @@ samples::samples(const results& from, const tree_order& order)
     kernels.push_back(static_cast<std::size_t>(k.own.count));
   }
   for (const auto* most : {&calls, &delays, &delays, &kernels, &kernels, &kernels}) {
-    statistics_.emplace_back(*most);
+    statistics_.emplace_back(*most, histograms);
   }
   each([&](sample what, std::size_t row, time_ns value) { statistics(what).add(row, value); },
        [&](std::uint32_t kernel, std::uint32_t call) {

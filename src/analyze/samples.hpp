@@ -28,7 +28,7 @@ enum class sample : std::uint8_t {
 
 class samples {
  public:
-  samples(const results& from, const tree_order& order);
+  samples(const results& from, const tree_order& order, bool histograms);
 
   /// Asks for the distribution of the values of all `rows`, and of `zeros` zeros, to be put into `to`, which
   /// stays where it is until deliver() has run.

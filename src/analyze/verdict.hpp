@@ -53,6 +53,9 @@ struct facts {
 
 [[nodiscard]] verdict judge(const facts& f);
 
+/// The verdicts of phases and of all rows of a report, by their sums and by the ceilings of its devices.
+void judge_rows(report& r);
+
 /// Whether nothing ran (roof_trace()).
 [[nodiscard]] bool is_prediction(const std::vector<collector_status>& collectors) noexcept;
 

@@ -47,7 +47,7 @@ facts done(const std::vector<varve::work>& operators, varve::time_ns time) {
     f.declared += w;
   }
   f.roof = sums.times;
-  f.pipe = sums.main_pipe();
+  f.pipe = varve::analysis::main_pipe(sums.times);
   f.device = &gpu;
   f.gpu_time = time;
   f.time = static_cast<double>(time);

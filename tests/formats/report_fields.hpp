@@ -22,9 +22,13 @@ namespace testing_support {
 template <class T, class U>
 concept is = std::same_as<std::remove_const_t<T>, U>;
 
+auto parts(is<varve::time_bucket> auto& x) {
+  auto& [a, b] = x;
+  return std::tie(a, b);
+}
 auto parts(is<varve::distribution> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i);
+  auto& [a, b, c, d, e, f, g, h, i, j] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j);
 }
 auto parts(is<varve::starved_time> auto& x) {
   auto& [a, b, c, d, e] = x;
@@ -39,8 +43,8 @@ auto parts(is<varve::work> auto& x) {
   return std::tie(a, b, c, d, e, f, g, h);
 }
 auto parts(is<varve::roof_times> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
 }
 auto parts(is<varve::verdict> auto& x) {
   auto& [a, b, c, d, e, f, g] = x;
@@ -64,9 +68,9 @@ auto parts(is<varve::prediction> auto& x) {
 }
 auto parts(is<varve::measures> auto& x) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2, d2, e2, f2,
-         g2, h2] = x;
+         g2, h2, i2, j2] = x;
   return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, a2, b2, c2, d2,
-                  e2, f2, g2, h2);
+                  e2, f2, g2, h2, i2, j2);
 }
 auto parts(is<varve::launch_shape> auto& x) {
   auto& [a, b, c, d, e] = x;
@@ -113,8 +117,8 @@ auto parts(is<varve::device_row::stream> auto& x) {
   return std::tie(a, b, c, d);
 }
 auto parts(is<varve::device_row> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
 }
 auto parts(is<varve::request_row> auto& x) {
   auto& [a, b, c, d, e, f, g] = x;
@@ -143,8 +147,8 @@ auto parts(is<varve::operator_tables> auto& x) {
   return std::tie(a, b, c);
 }
 auto parts(is<varve::report> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
 }
 
 /// Gives every number and text a value that no other has; lists get two entries.
@@ -177,6 +181,10 @@ class filler {
     fill(rows[1]);
     rows[0].parent = varve::none;
     rows[1].parent = 0;
+  }
+  void fill(varve::time_bucket& b) {
+    b.bucket = static_cast<std::int32_t>(next() % 3712);
+    b.count = next();
   }
   template <class T, std::size_t N>
   void fill(std::array<T, N>& values) {

@@ -76,6 +76,7 @@ void fields(Archive& a, is<distribution> auto& d) {
   a("p99", d.p99);
   a("mean", d.mean);
   a("deviation", d.deviation);
+  a("histogram", d.histogram);
 }
 
 template <class Archive>
@@ -124,6 +125,7 @@ void fields(Archive& a, is<roof_times> auto& r) {
   a("half_kv", r.half_kv);
   a("double_batch", r.double_batch);
   a("unrated_flops", r.unrated_flops);
+  a.template by<math_pipe>("compute_by_pipe", r.compute_by_pipe);
 }
 
 template <class Archive>
@@ -172,6 +174,8 @@ void fields(Archive& a, is<measures> auto& m) {
   a("activity_time", m.activity_time);
   a("collective_time", m.collective_time);
   a("unknown_collective_time", m.unknown_collective_time);
+  a("copy_time", m.copy_time);
+  a("first_start", m.first_start);
 }
 
 template <class Archive>
@@ -363,6 +367,9 @@ void fields(Archive& a, is<device_row> auto& d) {
   a("kernels", d.kernels);
   a("streams", d.streams);
   a("gauges", d.gauges);
+  a("first_start", d.first_start);
+  a("passes_begin", d.passes_begin);
+  a("passes_end", d.passes_end);
 }
 
 template <class Archive>
@@ -508,6 +515,7 @@ void fields(Archive& a, is<report> auto& r) {
   a("findings", r.findings);
   a("predictions", r.predictions);
   a("quality", r.quality);
+  a("held_bytes", r.held_bytes);
 }
 
 }  // namespace varve::json

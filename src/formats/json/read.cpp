@@ -171,6 +171,17 @@ class reader {
     }
   }
 
+  /// [bucket, count].
+  void read(const element& e, time_bucket& value) {
+    std::int64_t numbers[2] = {};
+    read(e, numbers);
+    constexpr std::int64_t last = 3711;  // of the longest time that there is
+    if (numbers[0] < 0 || numbers[0] > last || numbers[1] < 0) {
+      fail(place_ + ": expected a bucket of 0 to " + std::to_string(last) + " and a count");
+    }
+    value = {static_cast<std::int32_t>(numbers[0]), numbers[1]};
+  }
+
   void read(const element& e, std::string& value) {
     std::string_view text;
     take(e, text, "a text");

@@ -61,6 +61,21 @@ class writer {
     member(name);
     write(value);
   }
+  /// [[bucket, count], …]; left out where there is none.
+  void operator()(const char* name, const std::vector<time_bucket>& histogram) {
+    if (histogram.empty()) {
+      return;
+    }
+    not_zero_ = true;
+    member(name);
+    const char* before = "[";
+    for (const time_bucket& b : histogram) {
+      text_.append(before).append("[").append(std::to_string(b.bucket)).append(",");
+      text_.append(std::to_string(b.count)).append("]");
+      before = ",";
+    }
+    text_ += ']';
+  }
   /// One member for each value of an enumeration, without those of 0.
   template <class Enum, std::size_t N>
   void by(const char* name, const std::array<double, N>& values) {

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: the varve authors
+//
+// The report of a window, added to that of the windows before. docs/metrics.md, "Reports that add up", has
+// the rules.
+#include "analyze/add_quality.hpp"
+#include "analyze/add_rows.hpp"
+#include "analyze/add_sums.hpp"
+#include "analyze/assemble.hpp"
+#include "analyze/collectives.hpp"
+#include "analyze/counted.hpp"
+#include "analyze/numbers.hpp"
+#include "analyze/operator_rows.hpp"
+#include "analyze/verdict.hpp"
+
+#include <varve/report.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace varve {
+inline namespace v0 {
+
+namespace {
+
+using namespace analysis;
+
+constexpr std::size_t most_requests = 4096;
+
+bool is_empty(const report& r) noexcept {
+  return r.begin == 0 && r.end == 0 && r.source.empty() && r.devices.empty() && r.layers.empty() &&
+         r.quality.losses.empty() && r.quality.collectors.empty();
+}
+
+/// Why `next` cannot be of the same session, later; empty where it can.
+std::string_view reason_against(const report& total, const report& next) {
+  if (total.rank >= 0 && next.rank >= 0 && total.rank != next.rank) {
+    return "reports of another rank, left out";
+  }
+  for (const device_row& d : next.devices) {
+    for (const device_row& known : total.devices) {
+      if (d.device.id == known.device.id && !d.device.name.empty() && !known.device.name.empty() &&
+          d.device.name != known.device.name) {
+        return "reports of another GPU under the same number, left out";
+      }
+    }
+  }
+  return next.begin < total.end ? "reports that begin before the end of those added before, left out"
+                                : std::string_view{};
+}
+
+bool is_by_batch(const report& r) noexcept {
+  return std::any_of(r.phases.begin(), r.phases.end(), [](const phase_row& p) { return !p.batch.empty(); });
+}
+
+/// A trace without passes was taken as one. Beside traces that have some, what is in it is in no pass.
+void take_as_outside(report& r) {
+  const auto leave = [](row& one) {
+    one.phase.clear();
+    one.per_pass.clear();
+    for (measures* const m : {&one.inclusive, &one.exclusive}) {
+      m->starved = {};
+      m->device_gap = 0;
+    }
+  };
+  for (std::vector<row>* const rows : {&r.layers, &r.labels, &r.kernels, &r.categories}) {
+    std::for_each(rows->begin(), rows->end(), leave);
+  }
+  for (row& one : r.layers) {
+    if (one.path.empty()) {  // its calls were the pass
+      one.per_call = {};
+      for (measures* const m : {&one.inclusive, &one.exclusive}) {
+        m->calls = m->calls_with_work = m->host_time = 0;
+        m->allocated_bytes = m->freed_bytes = m->peak_bytes = 0;
+      }
+    }
+  }
+  for (collective_row& c : r.collectives) {
+    c.phase.clear();
+  }
+  for (device_row& d : r.devices) {
+    d.partition = {};
+    d.passes_begin = d.passes_end = 0;
+  }
+  r.phases.clear();
+  r.findings.clear();
+  r.quality.implicit_pass = false;
+}
+
+void match_passes(report& total, report& next) {
+  if (total.quality.implicit_pass && !next.quality.implicit_pass) {
+    take_as_outside(total);
+  } else if (next.quality.implicit_pass && !total.quality.implicit_pass) {
+    take_as_outside(next);
+  }
+}
+
+/// Where nothing ran on any device, layers have the host's times of each pass. Beside others these are zeros.
+void match_samples(report& total, report& next) {
+  const auto ran = [](const report& r) {
+    return std::any_of(r.devices.begin(), r.devices.end(),
+                       [](const device_row& d) { return d.first_start != 0 || d.gpu_span != 0; });
+  };
+  if (ran(total) != ran(next)) {
+    for (row& r : (ran(total) ? next : total).layers) {
+      std::fill(r.per_pass.begin(), r.per_pass.end(), 0);
+    }
+  }
+}
+
+/// Where no work is told of anything, no time is counted as that of unknown work, as it is in other windows.
+void match_unknown_work(report& total, report& next) {
+  const auto tells = [](const std::vector<row>& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const row& r) {
+      return r.exclusive.unknown_work_time > 0 || !r.inclusive.declared.empty() ||
+             r.inclusive.calls_with_work > 0;
+    });
+  };
+  const auto count_all = [](measures& m, bool collectives) {
+    m.unknown_work_time = m.activity_time;
+    m.unknown_collective_time = collectives ? m.collective_time : 0;
+  };
+  const bool layers = tells(total.layers) != tells(next.layers);
+  const bool kernels = tells(total.kernels) != tells(next.kernels);
+  for (report* const r : {&total, &next}) {
+    if (layers && !tells(r->layers)) {
+      for (phase_row& p : r->phases) {
+        count_all(p.total, true);
+      }
+      for (std::vector<row>* const rows : {&r->layers, &r->labels}) {
+        for (row& one : *rows) {
+          count_all(one.inclusive, true);
+          count_all(one.exclusive, true);
+        }
+      }
+    }
+    if (kernels && !tells(r->kernels)) {
+      for (std::vector<row>* const rows : {&r->kernels, &r->categories}) {
+        for (row& one : *rows) {
+          count_all(one.inclusive, false);
+          count_all(one.exclusive, false);
+        }
+      }
+    }
+  }
+}
+
+bool has_passes(const device_row& d) noexcept { return d.passes_begin != 0 || d.passes_end != 0; }
+
+/// Of `next` the passes that all devices see; a device that ran nothing had nothing to do in them.
+device_row idle_device(const report& next) {
+  device_row out;
+  const auto with_passes = std::find_if(next.devices.begin(), next.devices.end(), has_passes);
+  if (with_passes != next.devices.end()) {
+    const wall_partition& wall = with_passes->partition;
+    out.partition.no_pass = wall.no_pass;
+    out.partition.starved.other = wall.wall() - wall.no_pass;
+    out.passes_begin = with_passes->passes_begin;
+    out.passes_end = with_passes->passes_end;
+  }
+  return out;
+}
+
+/// Adds a later window. The time between its first pass and the last one before is in no pass.
+void add_device(device_row& to, const device_row& next, report_quality& quality) {
+  add_window(to.partition, next.partition);
+  if (has_passes(to) && has_passes(next)) {
+    const time_ns between = clamp_time(next.passes_begin) - clamp_time(to.passes_end);
+    add_to(to.partition.no_pass, std::max<time_ns>(between, 0));
+    lose(quality, "windows whose passes overlap those before: their time counts twice", between < 0 ? 1 : 0);
+    to.passes_end = std::max(to.passes_end, next.passes_end);
+  } else if (has_passes(next)) {
+    to.passes_begin = next.passes_begin;
+    to.passes_end = next.passes_end;
+  }
+  add_to(to.busy, next.busy);
+  add_to(to.kernel_time, next.kernel_time);
+  add_to(to.kernel_union, next.kernel_union);
+  add_span(to.first_start, to.gpu_span, next.first_start, next.gpu_span);
+  add_to(to.kernels, next.kernels);
+  for (const device_row::stream& s : next.streams) {
+    const auto same =
+        std::find_if(to.streams.begin(), to.streams.end(), [&](const device_row::stream& known) {
+          return known.stream.context == s.stream.context && known.stream.stream == s.stream.stream;
+        });
+    if (same != to.streams.end()) {
+      add_to(same->kernels, s.kernels);
+      add_to(same->kernel_time, s.kernel_time);
+      add_to(same->kernel_union, s.kernel_union);
+    } else if (to.streams.size() < most_rows) {
+      to.streams.push_back(s);
+    } else {
+      lose(quality, "streams beyond the 65,536th of a device", 1);
+    }
+  }
+  add_gauges(to.gauges, next.gauges);
+  to.device = to.device.name.empty() && next.device.name.size() != 0 ? next.device : to.device;
+  to.ceilings = next.ceilings ? next.ceilings : to.ceilings;
+}
+
+void add_devices(report& total, const report& next) {
+  const auto find = [](auto& devices, std::uint32_t id) {
+    return std::find_if(devices.begin(), devices.end(),
+                        [&](const device_row& d) { return d.device.id == id; });
+  };
+  const device_row idle_before = idle_device(total);
+  const device_row idle_now = idle_device(next);
+  for (device_row& d : total.devices) {
+    const auto same = find(next.devices, d.device.id);
+    add_device(d, same != next.devices.end() ? *same : idle_now, total.quality);
+  }
+  for (const device_row& d : next.devices) {
+    if (find(total.devices, d.device.id) == total.devices.end()) {
+      device_row added = idle_before;
+      added.device = d.device;
+      add_device(added, d, total.quality);
+      const auto place = std::find_if(total.devices.begin(), total.devices.end(),
+                                      [&](const device_row& known) { return known.device.id > d.device.id; });
+      total.devices.insert(place, std::move(added));
+    }
+  }
+}
+
+/// Joins rows of the same key. New ones are moved out of `next`.
+template <class Row, class Key, class Add>
+void join(std::vector<Row>& total, std::vector<Row>& next, const Key& key, const Add& add, left_out& lost) {
+  std::map<decltype(key(total[0])), std::size_t> places;
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    places.emplace(key(total[i]), i);
+  }
+  std::vector<Row*> added;
+  for (Row& r : next) {
+    if (const auto known = places.find(key(r)); known != places.end()) {
+      add(total[known->second], r);
+    } else if (total.size() + added.size() < most_rows) {
+      added.push_back(&r);
+    } else {
+      ++lost.rows;
+    }
+  }
+  for (Row* const r : added) {
+    total.push_back(std::move(*r));
+  }
+}
+
+void add_collectives(report& total, report& next, left_out& lost) {
+  join(
+      total.collectives, next.collectives,
+      [](const collective_row& c) { return std::tie(c.name, c.ranks, c.phase, c.model, c.device, c.batch); },
+      [](collective_row& to, const collective_row& c) {
+        add_to(to.calls, c.calls);
+        add_to(to.sized_calls, c.sized_calls);
+        add_to(to.bytes, c.bytes);
+        add_to(to.gpu_time, c.gpu_time);
+        add_to(to.exposed_time, c.exposed_time);
+        add_to(to.sized_time, c.sized_time);
+        set_bandwidth(to);
+      },
+      lost);
+  using group = std::tuple<std::string_view, std::string_view, std::string_view, std::uint32_t>;
+  std::map<group, std::size_t> ranks;
+  for (const phase_row& p : total.phases) {
+    ranks.emplace(group{p.phase, p.model, p.batch, p.device}, ranks.size());
+  }
+  const auto key = [&](const collective_row& c) {
+    const auto found = ranks.find({c.phase, c.model, c.batch, c.device});
+    const std::size_t rank = found != ranks.end() ? found->second : ranks.size();
+    return std::tuple{rank, c.device, -c.gpu_time, std::string_view{c.name}, c.ranks};
+  };
+  std::stable_sort(total.collectives.begin(), total.collectives.end(),
+                   [&](const collective_row& a, const collective_row& b) { return key(a) < key(b); });
+}
+
+/// Of all devices, where they are the same.
+const ceilings* common_ceilings(const report& r) noexcept {
+  const ceilings* common = nullptr;
+  for (const device_row& d : r.devices) {
+    if (!d.ceilings || (common != nullptr && common->name != d.ceilings->name)) {
+      return nullptr;
+    }
+    common = &*d.ceilings;
+  }
+  return common;
+}
+
+void add_operators(report& total, report& next, double here, double there, left_out& lost) {
+  operator_tables& to = total.operators;
+  if (to.by_name.empty() && next.operators.by_name.empty()) {
+    return;
+  }
+  if (here + there > 0) {
+    to.work_share = (to.work_share * here + next.operators.work_share * there) / (here + there);
+  }
+  for (const auto table : {&operator_tables::by_name, &operator_tables::by_shape}) {
+    join(
+        to.*table, next.operators.*table,
+        [](const operator_row& r) { return std::tie(r.name, r.shapes, r.annotation, r.on_device); },
+        [](operator_row& sum, const operator_row& r) { add_to(sum, r); }, lost);
+    for (operator_row& r : to.*table) {
+      judge_operator(r, common_ceilings(total));
+    }
+    put_in_order(to.*table);
+  }
+}
+
+void add_requests(report& total, report& next) {
+  std::move(next.requests.begin(), next.requests.end(), std::back_inserter(total.requests));
+  const std::size_t more = total.requests.size() - std::min(total.requests.size(), most_requests);
+  total.requests.erase(total.requests.begin(), total.requests.begin() + static_cast<std::ptrdiff_t>(more));
+  lose(total.quality, "requests before the last 4,096", more);
+}
+
+/// Findings that only a trace gives: the latest.
+std::vector<finding> keep_findings(const report& total, const report& next, const joined& places) {
+  const auto take = [](const report& from, const new_places& phases, const new_places& layers, bool is_next) {
+    std::vector<finding> out;
+    const auto at = [&](const new_places& places_of, std::uint32_t i) {
+      const std::vector<std::uint32_t>& to = is_next ? places_of.of_next : places_of.of_total;
+      return i < to.size() ? to[i] : none;
+    };
+    for (finding f : from.findings) {
+      if (f.what == finding::kind::work_difference) {
+        f.phase = at(phases, f.phase);
+        f.layer = at(layers, f.layer);
+        out.push_back(std::move(f));
+      }
+    }
+    return out;
+  };
+  std::vector<finding> out = take(next, places.phases, places.layers, true);
+  return out.empty() ? take(total, places.phases, places.layers, false) : out;
+}
+
+void compare_options(report& total, const report& next) {
+  const bool both = !total.phases.empty() && !next.phases.empty();
+  const bool differ = total.quality.steady != next.quality.steady || is_by_batch(total) != is_by_batch(next);
+  lose(total.quality,
+       "reports made with other options (steady, by_batch): their passes are in rows of their own",
+       both && differ ? 1 : 0);
+  lose(total.quality, "reports of another source, added", total.source != next.source ? 1 : 0);
+}
+
+/// All but what the sums are told by.
+void add_sums(report& total, report& next) {
+  compare_options(total, next);
+  match_passes(total, next);
+  match_samples(total, next);
+  match_unknown_work(total, next);
+  const quality_weights here = weigh(total);
+  const quality_weights there = weigh(next);
+  left_out lost;
+  const joined places = join_trees(total, next, lost);
+  total.findings = keep_findings(total, next, places);
+  join_rows(total.labels, next.labels, false, lost);
+  join_rows(total.kernels, next.kernels, true, lost);
+  join_rows(total.categories, next.categories, false, lost);
+  sort_rows(total);
+  add_devices(total, next);
+  add_collectives(total, next, lost);
+  add_operators(total, next, here.activities, there.activities, lost);
+  add_window(total.quality, here, next.quality, there);
+  add_requests(total, next);
+  lose(total.quality, "rows beyond the 65,536th of a list", lost.rows);
+  lose(total.quality, "distributions added without histograms: percentiles leave their times out",
+       lost.distributions);
+  if (next.held_bytes) {
+    total.held_bytes = plus(total.held_bytes.value_or(0), *next.held_bytes);
+  }
+}
+
+}  // namespace
+
+void add_report(report& total, const report& next) {
+  if (is_empty(total)) {
+    total = next;
+    return;
+  }
+  if (const std::string_view reason = reason_against(total, next); !reason.empty()) {
+    lose(total.quality, reason, 1);
+    return;
+  }
+  report window = next;
+  add_sums(total, window);
+  total.rank = total.rank < 0 ? next.rank : total.rank;
+  total.world_size = std::max(total.world_size, next.world_size);
+  total.backend = total.backend.empty() ? next.backend : total.backend;
+  total.end = std::max(total.end, next.end);
+  total.unprofiled_wall = total.unprofiled_wall && next.unprofiled_wall
+                              ? std::optional{plus(*total.unprofiled_wall, *next.unprofiled_wall)}
+                              : std::nullopt;
+  judge_rows(total);
+  const auto is_counted = [](const auto& one) { return one.counted.has_value(); };
+  if (std::any_of(total.layers.begin(), total.layers.end(), is_counted) ||
+      std::any_of(total.phases.begin(), total.phases.end(), is_counted)) {
+    const auto check = [](const auto& one) -> std::string {
+      return one.counted->used ? "" : "those of a part of its passes are not";
+    };
+    settle_counts(total, {check, check});
+  }
+  std::vector<finding> found = findings_of(total);
+  total.findings.insert(total.findings.begin(), std::make_move_iterator(found.begin()),
+                        std::make_move_iterator(found.end()));
+  total.predictions = predictions_of(total);
+}
+
+}  // namespace v0
+}  // namespace varve
