@@ -129,10 +129,10 @@ class VARVE_API session {
   /// goes on. So a session may run for days: analyze() each such trace, and add_report() the reports up.
   /// Passes are handed over whole, once they have ended and their work on devices has come: the trace ends
   /// where no pass is open, and is empty as long as none such is found. Where passes overlap at all times,
-  /// traces do too after 10 s. Passes inside of a range that stays open wait for its end, requests for
-  /// theirs. stop() and snapshot() have what was not taken;
-  /// `collectors` hand over at the stop. Losses are those since the last call. Takes time in proportion to
-  /// what was recorded since. Throws only std::bad_alloc; records lost by that are counted.
+  /// traces do too after 10 s, or once a quarter of the memory is full. Passes inside of a range that stays
+  /// open wait for its end, requests for theirs. stop() and snapshot() have what was not taken; `collectors`
+  /// hand over at the stop. Losses are those since the last call. Takes time in proportion to what was
+  /// recorded since. Throws only std::bad_alloc; records lost by that are counted.
   [[nodiscard]] trace take();
   [[nodiscard]] session_status status() const;
   [[nodiscard]] explicit operator bool() const noexcept;

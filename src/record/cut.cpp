@@ -104,7 +104,7 @@ std::vector<cut::root> cut::roots_of(const trace& t, const std::vector<std::uint
 }
 
 // All roots before the moment are ready, and over on the host; `quiet`: and on devices.
-void cut::choose(const std::vector<root>& roots, const trace& t) {
+void cut::choose(const std::vector<root>& roots, const trace& t, bool memory_is_short) {
   std::vector<std::uint32_t> order(roots.size());
   for (std::uint32_t k = 0; k < order.size(); ++k) {
     order[k] = k;
@@ -137,12 +137,12 @@ void cut::choose(const std::vector<root>& roots, const trace& t) {
     offer(t.end);
   }
   at_ = quiet > t.begin ? quiet : best;
-  overlaps_ = at_ == t.begin && t.end - t.begin > patience_with_overlap;
+  overlaps_ = at_ == t.begin && (memory_is_short || t.end - t.begin > patience_with_overlap);
 }
 
-cut::cut(const trace& t, const std::vector<std::uint32_t>& held) : at_{t.begin} {
+cut::cut(const trace& t, const std::vector<std::uint32_t>& held, bool memory_is_short) : at_{t.begin} {
   const std::vector<root> roots = roots_of(t, held);
-  choose(roots, t);
+  choose(roots, t, memory_is_short);
   if (overlaps_) {
     at_ = t.end;
   }

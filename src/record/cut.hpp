@@ -20,7 +20,8 @@ namespace varve::record {
 ///
 /// The cut is the latest moment at which no outermost range was open, all before it being ready; if there is
 /// one, a moment at which devices had done all of that too. Launches outside of ranges count as ranges do.
-/// Where ranges were open at all times for `patience_with_overlap`, what is ready goes, and windows overlap.
+/// Where ranges were open at all times for `patience_with_overlap`, or memory runs short, what is ready goes,
+/// and windows overlap.
 class cut {
  public:
   static constexpr time_ns settling = 1'000'000'000;  ///< without a later launch to go by
@@ -28,7 +29,7 @@ class cut {
   static constexpr time_ns patience_with_overlap = 10'000'000'000;
 
   /// `held`: ranges that threads have adopted, and may launch in although they have ended.
-  cut(const trace& t, const std::vector<std::uint32_t>& held);
+  cut(const trace& t, const std::vector<std::uint32_t>& held, bool memory_is_short = false);
 
   /// End of the window.
   [[nodiscard]] time_ns at() const noexcept { return at_; }
@@ -44,7 +45,7 @@ class cut {
  private:
   struct root;
   [[nodiscard]] std::vector<root> roots_of(const trace& t, const std::vector<std::uint32_t>& held);
-  void choose(const std::vector<root>& roots, const trace& t);
+  void choose(const std::vector<root>& roots, const trace& t, bool memory_is_short);
 
   std::vector<std::uint32_t> root_of_;                         // by range, in roots
   std::unordered_map<std::uint32_t, std::uint32_t> launched_;  // calls by correlation

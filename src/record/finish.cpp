@@ -72,6 +72,7 @@ void store::convert(trace& t, const clock_mapping& clock) const {
   const auto within = [&](time_ns& ticks) {
     ticks = std::max(ticks, static_cast<time_ns>(begin_));
     to_ns(ticks);
+    ticks = std::max(ticks, least_);
   };
   for (range& r : t.ranges) {
     if (r.kind == range_kind::request) {  // it may have begun long before this window
@@ -86,7 +87,10 @@ void store::convert(trace& t, const clock_mapping& clock) const {
     std::for_each(column->begin(), column->end(), within);
   }
   for (auto* column : {&t.activities.begin, &t.activities.end}) {
-    std::for_each(column->begin(), column->end(), to_ns);
+    std::for_each(column->begin(), column->end(), [&](time_ns& ticks) {
+      to_ns(ticks);
+      ticks = std::max(ticks, least_);
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "record/recording.hpp"
 
+#include "record/cut.hpp"
 #include "record/device_clock.hpp"
 #include "record/device_source.hpp"
 #include "record/graph_labels.hpp"
@@ -43,6 +44,7 @@ struct process_state {
   trace batch;                       // of what it hands over
   bool spans = false;                // the source of spans records too
   bool counts = false;               // what devices do in ranges is counted
+  time_ns retired = 0;               // when, last
 
   std::mutex window;   // taken after `mutex`, where both are; never held for long
   clock_anchor ended;  // its ticks are UINT64_MAX while the window is open
@@ -138,6 +140,20 @@ void drain_so_far(process_state& p) noexcept {
 // Records of a node come at most so much later than it is gone, and of a call than it was made.
 std::atomic<time_ns> retire_interval{60'000'000'000};
 
+time_ns retired_at(process_state& p) noexcept {
+  const std::lock_guard lock{p.mutex};
+  return p.retired;
+}
+
+// Under the lock, when all that was done so far has been taken over.
+void retire(process_state& p, time_ns interval) noexcept {
+  if (const time_ns t = monotonic(); t - p.retired > interval) {
+    p.retired = t;
+    labels_of_graphs().purge();
+    p.records->retire();
+  }
+}
+
 clock_mapping mapping_until(const process_state& p, const clock_anchor& end) {
   return p.device_time.running() ? p.device_time.mapping() : clock_mapping{p.started, end};
 }
@@ -147,7 +163,6 @@ clock_mapping mapping_until(const process_state& p, const clock_anchor& end) {
 // lives.
 void read_logs() noexcept {
   process_state& p = process();
-  time_ns retired = monotonic();
   for (;;) {
     {
       std::unique_lock lock{p.wake_mutex};
@@ -159,18 +174,15 @@ void read_logs() noexcept {
       }
       p.woken = false;
     }
-    const time_ns t = monotonic();
-    const bool retires = t - retired > retire_interval;
-    built_in_source().poll(retires);
+    const bool may_retire = monotonic() - retired_at(p) > retire_interval;
+    built_in_source().poll(may_retire);
     built_in_spans().poll();
     const std::lock_guard lock{p.mutex};
     if (p.records) {
       drain_so_far(p);
       p.device_time.read(false);
-      if (retires) {
-        retired = t;
-        labels_of_graphs().purge();
-        p.records->retire();
+      if (may_retire) {
+        retire(p, retire_interval);
       }
     }
   }
@@ -326,6 +338,7 @@ double start_recording(std::size_t marker_memory, std::size_t trace_memory) {
   try {
     const double marker_ns = measure_marker_ns();
     p.records = std::make_unique<store>(epoch, p.started.ticks, trace_memory);
+    p.retired = monotonic();
     p.stopping = false;
     p.woken = false;
     static_cast<void>(built_in_source());  // made now, not where memory may have run out
@@ -429,6 +442,7 @@ recorded take_recording() {
   out.count = out.records.ranges.size() + out.records.calls.size() + out.records.activities.size();
   tell_more(p, out.records);
   p.device_time.forget_until(p.records->begin());
+  retire(p, std::min<time_ns>(retire_interval, cut::patience));  // what comes later has lost its call anyway
   return out;
 }
 

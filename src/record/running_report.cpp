@@ -44,7 +44,9 @@ struct running_report::impl {
 void running_report::impl::take() noexcept {
   const std::lock_guard lock{adding};
   try {
-    add(of.take());
+    if (const trace t = of.take(); t.end != 0) {  // else it does not run
+      add(t);
+    }
   } catch (const std::bad_alloc&) {
     ++failed;
   }

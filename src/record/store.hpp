@@ -216,7 +216,8 @@ class store {
   std::uint64_t epoch_;
   std::uint64_t begin_;
   std::uint64_t session_begin_;
-  std::optional<time_ns> taken_until_{};  // windows that are taken leave no gap, whatever the clock's rate
+  std::optional<time_ns> taken_until_{};
+  time_ns least_ = 0;  // nothing that ran on the host is before that, whatever the clock's rate is found to be
   std::uint64_t until_ = 0;  // was read, or is being read
   bool last_ = false;
   std::size_t memory_;

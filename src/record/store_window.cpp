@@ -55,7 +55,7 @@ void store::renew_tables() noexcept {
 
 trace store::take_finished(const clock_mapping& clock, std::uint64_t end) {
   trace all = copy(clock, end);
-  const cut c{all, adopted()};
+  const cut c{all, adopted(), used_ > memory_ / 4};
   trace out;
   out.begin = all.begin;
   out.end = c.at();
@@ -81,6 +81,7 @@ trace store::take_finished(const clock_mapping& clock, std::uint64_t end) {
   }
   become(rest_of_cut(c, all));
   taken_until_ = out.end;
+  least_ = c.overlaps() ? 0 : out.end;
   return out;
 }
 
@@ -220,13 +221,23 @@ void store::keep_captures(remainder& rest, row_copy& copy, const cut& c) const {
   }
   const auto works = captured_work_of(t_, counts);
   for (const auto& [token, range] : gone) {
+    if (works.at(range).declared.empty()) {
+      continue;
+    }
     captured_work& taken = rest.taken_captures[token] = works.at(range);
     if (const auto met = carriers_.find(range); met != carriers_.end()) {
       taken.nodes = met->second;
     }
   }
+  // Others are asked for anew if they come again.
+  std::vector<bool> ran(t_.graph_nodes.size() + 1, false);
+  for (const activity_columns* const a : {&t_.activities, &device_activities_}) {
+    for (const std::uint32_t n : a->node) {
+      ran[std::min<std::size_t>(n, t_.graph_nodes.size())] = true;
+    }
+  }
   for (const auto& [id, rows] : nodes_) {
-    if (labels_of_graphs().knows(id)) {
+    if (ran[rows.row] && labels_of_graphs().knows(id)) {
       rest.nodes.emplace(id, node_rows{rows.version, copy.node(rows.row), copy.node(rows.newest)});
     }
   }

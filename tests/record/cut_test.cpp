@@ -184,6 +184,7 @@ TEST_F(cut_test, overlaps_where_passes_were_open_for_long) {
   pass(60, 200);
   t.ranges[1].end = t.end = cut::patience_with_overlap;
   EXPECT_EQ(made().at(), 0);
+  EXPECT_TRUE((cut{t, {}, true}.overlaps()));  // where memory runs short
   t.ranges[1].end = t.end += 1;
   EXPECT_TRUE(made().overlaps());
   EXPECT_EQ(made().at(), t.end);

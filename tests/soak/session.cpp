@@ -10,9 +10,6 @@
 //     soak_session [SECONDS]
 #include "record/graph_labels.hpp"
 #include "record/recording.hpp"
-#include "standin_cupti/control.hpp"
-
-#include <varve/varve.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -25,148 +22,18 @@
 #include <utility>
 #include <vector>
 
+#include "soak/engines.hpp"
 #include "soak/memory.hpp"
 
 namespace {
 
+using namespace soak;  // NOLINT(google-build-using-namespace)
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr int threads = 16;
-constexpr int layers = 8;
 constexpr varve::time_ns retire_interval = 15'000'000;  // up to 4000 times a minute
 constexpr std::size_t most_labels = 1U << 15U;
 constexpr std::size_t most_aliases = 16U << 20U;  // bytes
-constexpr double most_growth = 4e6;               // of resident memory, over the second half
-
-#ifdef VARVE_SANITIZED
-constexpr bool sanitized = true;  // what is freed is held for a while
-#else
-constexpr bool sanitized = false;
-#endif
-
-std::atomic<bool> enough{false};
-std::atomic<int> pause_us{20'000};  // between passes: slow until the memory is full
-
-/// What the engines did: the truth.
-struct truth {
-  std::atomic<std::uint64_t> ranges{0};
-  std::atomic<std::uint64_t> calls{0};
-  std::atomic<std::uint64_t> kernels{0};
-  std::atomic<std::uint64_t> rounds{0};
-} made;
-
-/// What a call did, counted.
-void count(const standin::done& d) {
-  ++made.calls;
-  made.kernels += d.times.size();
-}
-
-void run_layers(standin::stream s) {
-  static const char* const names[] = {"gemm", "rope", "norm", "silu", "attention"};
-  for (int i = 0; i < layers; ++i) {
-    const varve::layer layer{"layer", i};
-    ++made.ranges;
-    count(standin::launch(s, names[i % 5]));
-  }
-}
-
-standin::graph capture(standin::stream s) {
-  standin::begin_capture(s);
-  run_layers(s);
-  made.calls += 2;
-  return standin::end_capture(s);
-}
-
-standin::executable make(standin::graph g) {
-  ++made.calls;
-  return standin::instantiate(g);
-}
-
-template <class Graph>
-void remove(Graph g) {
-  ++made.calls;
-  standin::destroy(g);
-}
-
-void decode(standin::stream s, standin::executable e, int times) {
-  for (int i = 0; i < times; ++i) {
-    const varve::phase pass{varve::decode};
-    ++made.ranges;
-    count(standin::launch(s, e));
-  }
-}
-
-void engine() {
-  while (!enough) {
-    const standin::stream s = standin::create_stream();
-    const standin::graph g = capture(s);
-    const standin::graph copy = standin::clone(g);
-    ++made.calls;
-    const standin::executable e = make(g);
-    const standin::executable of_copy = make(copy);
-    remove(copy);
-    for (int i = 0; i < 10; ++i) {
-      const varve::phase pass{varve::prefill};
-      ++made.ranges;
-      run_layers(s);
-      std::this_thread::sleep_for(std::chrono::microseconds{pause_us});
-    }
-    decode(s, e, 4);
-    decode(s, of_copy, 4);
-    remove(of_copy);
-    remove(g);
-    const standin::graph again = capture(s);
-    ++made.calls;
-    standin::update(e, again);
-    decode(s, e, 4);
-    remove(e);
-    const standin::executable anew = make(again);
-    remove(again);
-    decode(s, anew, 4);
-    remove(anew);
-    standin::destroy_stream(s);
-    ++made.rounds;
-  }
-}
-
-std::uint64_t lost(const std::vector<varve::loss>& losses, const char* what) {
-  std::uint64_t sum = 0;
-  for (const varve::loss& l : losses) {
-    sum += l.what.find(what) != std::string::npos ? l.count : 0;
-  }
-  return sum;
-}
-
-class judge {
- public:
-  void check(bool right, const std::string& what) {
-    if (!right) {
-      std::printf("wrong: %s\n", what.c_str());
-      ++wrong_;
-    }
-  }
-  void equal(std::uint64_t is, std::uint64_t should, const std::string& what) {
-    check(is == should, what + ": " + std::to_string(is) + " instead of " + std::to_string(should));
-  }
-  [[nodiscard]] int wrong() const noexcept { return wrong_; }
-
- private:
-  int wrong_ = 0;
-};
-
-/// How much the straight line through these grows from the first to the last; they are equally spaced.
-double growth(const std::vector<double>& all) {
-  const auto n = static_cast<double>(all.size());
-  double weighted = 0;
-  double squares = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const double x = static_cast<double>(i) - (n - 1) / 2;
-    weighted += x * all[i];
-    squares += x * x;
-  }
-  return squares != 0 ? weighted / squares * (n - 1) : 0;
-}
 
 void check_numbers(judge& j, const varve::trace& t) {
   const auto& l = t.losses;
@@ -212,16 +79,9 @@ void check_numbers(judge& j, const varve::trace& t) {
 int main(int argc, char** argv) {
   const double length = argc > 1 ? std::strtod(argv[1], nullptr) : 60;
   judge j;
-  standin::config settings;
-  settings.correlation = standin::nested_correlation::inner;
-  settings.records_per_buffer = 500;
-  standin::reset(settings);
+  const varve::session_options options =
+      soak::options(static_cast<std::size_t>(std::clamp(length, 4.0, 128.0)) << 20U);
   varve::record::retire_after(retire_interval);
-  varve::session_options options;
-  options.gpu.cupti_library = "libcupti.so.13";  // this program links it: the stand-in
-  options.gpu.buffer_bytes = std::size_t{256} << 10U;
-  options.marker_memory = std::size_t{32} << 20U;
-  options.trace_memory = static_cast<std::size_t>(std::clamp(length, 4.0, 128.0)) << 20U;
   varve::session session{options};
   std::vector<std::thread> engines;
   for (int i = 0; i < threads; ++i) {
