@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   const double length = argc > 1 ? std::strtod(argv[1], nullptr) : 60;
   judge j;
   const varve::session_options options = soak::options(std::size_t{64} << 20U);
+  varve::record::retire_after(2'000'000'000);
   varve::session session{options};
   pause_us = 2000;
   std::vector<std::thread> engines;
