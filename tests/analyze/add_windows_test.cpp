@@ -87,21 +87,22 @@ bool ends_with(const std::string& text, const std::string& end) {
 }
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// What is of the histograms, or of the window that a row or gap is seen in (docs/metrics.md, "Reports that
-/// add up").
-bool is_excepted(const std::string& name) {
+const std::string starved = std::to_string(static_cast<double>(varve::bound::starved));
+
+/// What is of histograms, or of single windows (docs/metrics.md, "Reports that add up").
+bool is_excepted(const std::string& name, const std::string& line) {
   return ends_with(name, ".p50") || ends_with(name, ".p95") || ends_with(name, ".p99") ||
+         // positions, where rows stand in another order
+         ends_with(name, ".parent") || (holds(name, ".findings") && ends_with(name, ".layer")) ||
          // host time of passes in no layer, where a window's passes ran nothing there
          (name.compare(0, 9, ".layers.|") == 0 && ends_with(name, ".host_time")) ||
-         // positions in another order
-         ends_with(name, ".parent") ||
-         // starved time after a window's last activity is charged to no row, nor is its thread known
-         holds(name, ".starved") || ends_with(name, ".verdict.why") || holds(name, "verdict.by") ||
-         // of kernels' commonest shape only is known, and of which a row's kernel was the longest
+         // starved time after a window's last activity: charged to no row, nor is known which thread's it is;
+         // and what rests on it
+         holds(name, ".starved") || (holds(name, ".verdict") && holds(line, "starved")) ||
+         (ends_with(name, ".verdict.by") && holds(line, starved)) || holds(line, "is held up by") ||
+         // of a window's shapes only the commonest is known, of a row's kernels only the longest
          ends_with(name, ".shapes") || holds(name, ".shape.") || holds(name, ".occupied") ||
-         ends_with(name, ".main_kernel") ||
-         // texts with the above in them
-         holds(name, ".findings") || holds(name, ".predictions");
+         ends_with(name, ".main_kernel") || ends_with(name, ".next_step");
 }
 
 /// An engine on one device, the same in all windows: where several ran, what ran nothing counts on the lowest
@@ -149,7 +150,7 @@ TEST_P(windows, add_up_to_the_whole) {
   EXPECT_EQ(difference(expected, total, is_excepted), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(seeds, windows, testing::Range<std::uint64_t>(1, 200));
+INSTANTIATE_TEST_SUITE_P(seeds, windows, testing::Range<std::uint64_t>(1, 61));
 
 }  // namespace
 }  // namespace varve_test

@@ -120,7 +120,7 @@ class report_values {
 };
 
 /// The values in which `sum` is not as `whole`, one a line, the first twenty. Fractions are equal up to
-/// rounding. What `is_excepted(name)` is not compared.
+/// rounding. What `is_excepted(name, line)` says may differ.
 template <class Excepted>
 std::string difference(const varve::report& whole, const varve::report& sum, const Excepted& is_excepted) {
   const report_values expected{whole};
@@ -128,7 +128,7 @@ std::string difference(const varve::report& whole, const varve::report& sum, con
   std::string out;
   int lines = 0;
   const auto note = [&](const std::string& name, const std::string& is) {
-    if (!is_excepted(name) && ++lines <= 20) {
+    if (!is_excepted(name, is) && ++lines <= 20) {
       out.append(name).append(is) += '\n';
     }
   };
