@@ -137,7 +137,8 @@ void cut::choose(const std::vector<root>& roots, const trace& t, bool memory_is_
     offer(t.end);
   }
   at_ = quiet > t.begin ? quiet : best;
-  overlaps_ = at_ == t.begin && (memory_is_short || t.end - t.begin > patience_with_overlap);
+  overlaps_ = at_ == t.begin && (memory_is_short || t.end - t.begin > patience_with_overlap) &&
+              std::any_of(roots.begin(), roots.end(), [](const root& one) { return one.ready; });
 }
 
 cut::cut(const trace& t, const std::vector<std::uint32_t>& held, bool memory_is_short) : at_{t.begin} {

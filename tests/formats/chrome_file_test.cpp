@@ -162,7 +162,8 @@ TEST_F(chrome_file, with_its_members_in_another_order_is_read_as_what_it_looks_l
 }
 
 TEST_F(chrome_file, that_lacks_events_keeps_what_refers_to_others_and_counts_what_does_not) {
-  // Without the layer (range 1), which the op is in, and which one of the calls and two operators name.
+  // Without the layer (range 1), which the op is in, and which one of the calls, two operators, a count and
+  // an earlier service name.
   std::string text = text_of(full_trace());
   const std::size_t begin = text.find("\n{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"attention 3\"");
   ASSERT_NE(begin, std::string::npos);
@@ -175,7 +176,7 @@ TEST_F(chrome_file, that_lacks_events_keeps_what_refers_to_others_and_counts_wha
   ASSERT_EQ(t.requests.size(), 1U);
   EXPECT_EQ(t.requests[0].request, 2U);
   EXPECT_EQ(t.works.size(), 1U);
-  EXPECT_THAT(added(t), UnorderedElementsAre(Pair(HasSubstr("references to records"), 4U)));
+  EXPECT_THAT(added(t), UnorderedElementsAre(Pair(HasSubstr("references to records"), 6U)));
 }
 
 TEST_F(chrome_file, with_repeated_or_unordered_ranges_leaves_these_out) {
