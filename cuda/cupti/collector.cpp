@@ -152,6 +152,7 @@ void collector::give_up() noexcept {
 }
 
 void collector::begin() {
+  const cuda::outside_captures guard{used_driver()};
   settle_inheritance();
   if (!attach(named_library(options_.cupti_library))) {
     return;
@@ -239,6 +240,7 @@ void collector::stop() noexcept {
   if (!recording_) {
     return;
   }
+  const cuda::outside_captures guard{asks ? used_driver() : nullptr};
   if (asks) {
     fetch_the_last();
   }
