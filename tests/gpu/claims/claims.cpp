@@ -118,9 +118,9 @@ claim same_work(const varve::report& own, const varve::report& from_outside) {
     }
   }
   return {!mine.empty() && mine.size() == theirs.size(),
-          "the engine's own report and that of varve run have " + std::to_string(mine.size()) + " and " +
-              std::to_string(theirs.size()) +
-              " rows, with the same calls and kernels in those of the former"};
+          "all " + std::to_string(mine.size()) +
+              " rows of the engine's own report have their calls and kernels in " +
+              "that of varve run, which has " + std::to_string(theirs.size()) + " rows"};
 }
 
 claim counted(const varve::report& joined) {
