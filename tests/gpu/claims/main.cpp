@@ -56,6 +56,6 @@ int main(int argc, char** argv) try {
   }
   return all ? 0 : 1;
 } catch (const std::exception& e) {
-  std::cout << "FAIL  " << e.what() << '\n';
+  std::cout << "FAIL  " << (argc > 1 ? argv[1] : "") << ": " << e.what() << '\n';
   return 1;
 }
