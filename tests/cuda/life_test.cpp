@@ -176,7 +176,7 @@ class capturing : public life {
   }
 
   standin::work running;
-  int flushes_to_the_end = 1 << 20;
+  std::atomic<int> flushes_to_the_end{1 << 20};
 };
 
 TEST_F(capturing, is_nothing_to_a_stop_that_waits_for_records_instead) {
