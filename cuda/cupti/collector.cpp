@@ -301,6 +301,7 @@ void collector::arm(bool kernels) noexcept {
 }
 
 void collector::begin_arming() {
+  const cuda::outside_captures guard{used_driver()};
   const attachment* const now = attached_.load();
   const bool done =
       attach(now != nullptr && now->used ? now->lib.path : named_library(options_.cupti_library));
@@ -329,6 +330,7 @@ void collector::disarm() noexcept {
   if (!asks) {
     return;
   }
+  const cuda::outside_captures guard{used_driver()};
   settle_inheritance();
   if (!recording_ && subscriber_ != nullptr) {
     enable_records(false);
@@ -355,6 +357,7 @@ void collector::ignore_captures() noexcept {
   if (!std::exchange(following_captures_, false) || !asks) {
     return;
   }
+  const cuda::outside_captures guard{used_driver()};
   settle_inheritance();
   if (!recording_ && !armed_ && subscriber_ != nullptr) {
     detach();

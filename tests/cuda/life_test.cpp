@@ -200,6 +200,16 @@ TEST_F(capturing, may_have_begun_before_the_session) {
   expect_end_of(work, session.stop());
 }
 
+TEST_F(capturing, is_nothing_to_arming_and_disarming) {
+  standin::initialise();
+  fake_driver::capture(true, false);
+  ASSERT_TRUE(varve::arm());
+  varve::disarm();
+  ASSERT_TRUE(varve::arm_devices());
+  varve::disarm();
+  EXPECT_FALSE(fake_driver::capture_broken());
+}
+
 TEST_F(capturing, ends_the_patience_with_work_that_goes_on) {
   standin::initialise();
   fake_driver::capture(true, false);
