@@ -71,7 +71,7 @@ buffer_pool::piece buffer_pool::take() noexcept {
   }
   std::uint8_t* const data = from.back();
   from.pop_back();
-  lent_.push_back({data, opening_, spare});
+  lent_.push_back({data, loans_++, opening_, spare});
   return {data, spare ? spare_bytes : bytes_, is_short};
 }
 
@@ -140,6 +140,17 @@ void buffer_pool::close() noexcept {
 std::uint64_t buffer_pool::refused() const noexcept {
   const std::lock_guard lock{mutex_};
   return refused_;
+}
+
+std::uint64_t buffer_pool::loans() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return loans_;
+}
+
+std::size_t buffer_pool::lent(std::uint64_t first, std::uint64_t end) const noexcept {
+  const std::lock_guard lock{mutex_};
+  return static_cast<std::size_t>(std::count_if(
+      lent_.begin(), lent_.end(), [&](const loan& l) { return l.number >= first && l.number < end; }));
 }
 
 std::size_t buffer_pool::lent() const noexcept {

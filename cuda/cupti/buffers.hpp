@@ -46,10 +46,15 @@ class buffer_pool {
   /// How often there was no buffer, since open().
   [[nodiscard]] std::uint64_t refused() const noexcept;
   [[nodiscard]] std::size_t lent() const noexcept;
+  /// How often something has been lent so far.
+  [[nodiscard]] std::uint64_t loans() const noexcept;
+  /// Of the loans from the `first`-th on to before the `end`-th, those that have not been given back.
+  [[nodiscard]] std::size_t lent(std::uint64_t first, std::uint64_t end) const noexcept;
 
  private:
   struct loan {
     std::uint8_t* data;
+    std::uint64_t number;
     std::uint32_t opening;
     bool spare;
   };
@@ -62,6 +67,7 @@ class buffer_pool {
   std::size_t ready_ = 0;
   std::size_t made_ = 0;  // since open(), spares apart
   std::uint64_t refused_ = 0;
+  std::uint64_t loans_ = 0;
   std::uint32_t opening_ = 0;  // number of the last open()
   bool open_ = false;
 };

@@ -129,7 +129,7 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
 void collector::on_resource(resource_event what, const resource_data& d) noexcept {
   if (what == resource_event::context_created) {
     heed_exit(told_to_heed::has_context);
-    contexts_.saw(d.context);
+    contexts_.made(d.context);
   } else if (what == resource_event::context_destroy_starting) {
     contexts_.gone(d.context);
   } else if (what == resource_event::stream_destroy_starting) {

@@ -152,6 +152,7 @@ void collector::give_up() noexcept {
 }
 
 void collector::begin() {
+  const cuda::outside_captures guard{used_driver()};
   settle_inheritance();
   if (!attach(named_library(options_.cupti_library))) {
     return;
@@ -239,6 +240,7 @@ void collector::stop() noexcept {
   if (!recording_) {
     return;
   }
+  const cuda::outside_captures guard{asks ? used_driver() : nullptr};
   if (asks) {
     fetch_the_last();
   }
@@ -299,6 +301,7 @@ void collector::arm(bool kernels) noexcept {
 }
 
 void collector::begin_arming() {
+  const cuda::outside_captures guard{used_driver()};
   const attachment* const now = attached_.load();
   const bool done =
       attach(now != nullptr && now->used ? now->lib.path : named_library(options_.cupti_library));
@@ -327,6 +330,7 @@ void collector::disarm() noexcept {
   if (!asks) {
     return;
   }
+  const cuda::outside_captures guard{used_driver()};
   settle_inheritance();
   if (!recording_ && subscriber_ != nullptr) {
     enable_records(false);
@@ -353,6 +357,7 @@ void collector::ignore_captures() noexcept {
   if (!std::exchange(following_captures_, false) || !asks) {
     return;
   }
+  const cuda::outside_captures guard{used_driver()};
   settle_inheritance();
   if (!recording_ && !armed_ && subscriber_ != nullptr) {
     detach();

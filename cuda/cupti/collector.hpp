@@ -23,6 +23,10 @@
 #include <string_view>
 #include <vector>
 
+namespace varve::cuda {
+struct driver;
+}
+
 namespace varve::cupti {
 
 /// There is one in a process, and it is never destroyed: CUPTI may call back until the very end.
@@ -87,6 +91,7 @@ class collector final : public record::device_source {
   [[nodiscard]] bool is_to_be_told() noexcept;
   [[nodiscard]] bool must_wait(bool told_later) const noexcept;
   [[nodiscard]] bool ask_driver() noexcept;
+  [[nodiscard]] const cuda::driver* used_driver() const noexcept;
   void begin();
   void give_up() noexcept;
   /// Without a session: what `note` notes, and with CUPTI as soon as it may be asked.
@@ -102,8 +107,9 @@ class collector final : public record::device_source {
   void enable_whole_graphs(bool on);
   void follow_graphs(bool on);
   void wait_for_devices() noexcept;
+  void wait_for_records() noexcept;
   void wait_for_completions() noexcept;
-  void flush(std::uint32_t flag) noexcept;
+  bool flush(std::uint32_t flag) noexcept;
   void note(std::string_view text) noexcept;
   void fetch_the_last() noexcept;
   void end_asking() noexcept;
@@ -136,6 +142,7 @@ class collector final : public record::device_source {
   bool records_on_ = false;
   bool whole_graphs_on_ = false;
   time_ns last_flush_ = 0;
+  std::uint64_t fetched_ = 0;  // loans of the pool that a forced flush has asked for
 
   buffer_pool pool_;
   std::atomic<bool> recording_{false};

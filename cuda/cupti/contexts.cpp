@@ -8,34 +8,41 @@
 
 namespace varve::cupti {
 
-void context_book::saw(context_handle c) noexcept {
+void context_book::add(known k) noexcept {
   const std::lock_guard lock{mutex_};
-  if (c == nullptr || std::find(contexts_.begin(), contexts_.end(), c) != contexts_.end()) {
+  if (k.context == nullptr || std::any_of(contexts_.begin(), contexts_.end(),
+                                          [&](const known& o) { return o.context == k.context; })) {
     return;
   }
   try {
-    contexts_.push_back(c);
+    contexts_.push_back(k);
   } catch (const std::bad_alloc&) {
     // not waited for at the end: its last work may lack times
   }
 }
 
+void context_book::saw(context_handle c) noexcept { add({c, false}); }
+
+void context_book::made(context_handle c) noexcept { add({c, true}); }
+
 void context_book::gone(context_handle c) noexcept {
   const std::lock_guard lock{mutex_};
-  contexts_.erase(std::remove(contexts_.begin(), contexts_.end(), c), contexts_.end());
+  contexts_.erase(
+      std::remove_if(contexts_.begin(), contexts_.end(), [&](const known& k) { return k.context == c; }),
+      contexts_.end());
   captures_.erase(
       std::remove_if(captures_.begin(), captures_.end(), [&](const capture& k) { return k.in == c; }),
       captures_.end());
 }
 
-context_book::capture context_book::made(context_handle c, stream_handle s) noexcept {
+context_book::capture context_book::capture_of(context_handle c, stream_handle s) noexcept {
   constexpr std::uintptr_t per_thread = 2;  // CU_STREAM_PER_THREAD; null may mean it, too
   return {c, s,
           reinterpret_cast<std::uintptr_t>(s) <= per_thread ? std::this_thread::get_id() : std::thread::id{}};
 }
 
 void context_book::capture_begins(context_handle c, stream_handle s) noexcept {
-  const capture begun = made(c, s);
+  const capture begun = capture_of(c, s);
   const std::lock_guard lock{mutex_};
   try {
     // A call of the runtime, and that of the driver inside it.
@@ -44,12 +51,12 @@ void context_book::capture_begins(context_handle c, stream_handle s) noexcept {
       captures_.push_back(begun);
     }
   } catch (const std::bad_alloc&) {
-    // the driver refuses to wait, then
+    forgot_one_ = true;
   }
 }
 
 void context_book::capture_ends(stream_handle s) noexcept {
-  const capture ended = made(nullptr, s);
+  const capture ended = capture_of(nullptr, s);
   const std::lock_guard lock{mutex_};
   captures_.erase(std::remove(captures_.begin(), captures_.end(), ended), captures_.end());
 }
@@ -59,6 +66,13 @@ bool context_book::capturing() const noexcept {
   return !captures_.empty();
 }
 
+bool context_book::may_capture() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return forgot_one_ || !captures_.empty() ||
+         std::any_of(contexts_.begin(), contexts_.end(),
+                     [](const known& k) { return !k.from_its_beginning; });
+}
+
 std::uint64_t context_book::captures_begun() const noexcept {
   const std::lock_guard lock{mutex_};
   return begun_;
@@ -66,13 +80,19 @@ std::uint64_t context_book::captures_begun() const noexcept {
 
 std::vector<context_handle> context_book::all() const {
   const std::lock_guard lock{mutex_};
-  return contexts_;
+  std::vector<context_handle> out;
+  out.reserve(contexts_.size());
+  for (const known& k : contexts_) {
+    out.push_back(k.context);
+  }
+  return out;
 }
 
 void context_book::clear() noexcept {
   const std::lock_guard lock{mutex_};
   contexts_.clear();
   captures_.clear();
+  forgot_one_ = false;  // contexts of now are older from here on
 }
 
 }  // namespace varve::cupti

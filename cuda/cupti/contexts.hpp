@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: the varve authors
 //
 // Which CUDA contexts have done something, and which streams capture, as far as callbacks tell: what a
-// session waits for at its end, and whether it may.
+// session waits for at its end, and how.
 #ifndef VARVE_CUDA_CUPTI_CONTEXTS_HPP
 #define VARVE_CUDA_CUPTI_CONTEXTS_HPP
 
@@ -51,12 +51,16 @@ class recent_contexts {
 class context_book {
  public:
   void saw(context_handle c) noexcept;
+  /// All captures in it will be told of.
+  void made(context_handle c) noexcept;
   /// With its streams.
   void gone(context_handle c) noexcept;
   void capture_begins(context_handle c, stream_handle s) noexcept;
   void capture_ends(stream_handle s) noexcept;
 
   [[nodiscard]] bool capturing() const noexcept;
+  /// Or one that began before there was somebody to tell, in a context that was there already.
+  [[nodiscard]] bool may_capture() const noexcept;
   /// Captures in all so far; from the runtime and the driver inside it once.
   [[nodiscard]] std::uint64_t captures_begun() const noexcept;
   /// Throws std::bad_alloc.
@@ -70,12 +74,18 @@ class context_book {
     std::thread::id thread;  // of a stream whose handle is the same on all threads
     bool operator==(const capture& o) const noexcept { return stream == o.stream && thread == o.thread; }
   };
-  static capture made(context_handle c, stream_handle s) noexcept;
+  static capture capture_of(context_handle c, stream_handle s) noexcept;
+  struct known {
+    context_handle context = nullptr;
+    bool from_its_beginning = false;
+  };
+  void add(known k) noexcept;
 
   mutable std::mutex mutex_;
-  std::vector<context_handle> contexts_;
+  std::vector<known> contexts_;
   std::vector<capture> captures_;
   std::uint64_t begun_ = 0;
+  bool forgot_one_ = false;  // a capture, for want of memory
 };
 
 }  // namespace varve::cupti

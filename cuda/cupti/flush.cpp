@@ -19,18 +19,17 @@ namespace varve::cupti {
 
 namespace {
 
-constexpr time_ns patience = 2'000'000'000;  // with completions that are under way at a stop
+constexpr time_ns patience = 2'000'000'000;  // with completions that are under way at a stop, or due
 constexpr time_ns flush_interval = 500'000'000;
 
 }  // namespace
 
-// Waiting for a device is not allowed during a capture in it: then what still runs is lost rather. Captures
-// that began unseen are the driver's to refuse it for.
+// Waiting for a context breaks the captures in it, whichever thread's they are and in whatever mode they or
+// we are: the driver answers with an error, and the capture is invalid. So where one may be under way, the
+// GPU is waited for by what it leaves behind.
 void collector::wait_for_devices() noexcept {
-  constexpr const char* captured =
-      "stopped during the capture of a graph, without waiting for the GPU: work that still ran has no end";
-  if (contexts_.capturing()) {
-    note(captured);
+  if (contexts_.may_capture()) {
+    wait_for_records();
     return;
   }
   const cuda::driver* const driver = cuda::find_driver(false);
@@ -45,11 +44,36 @@ void collector::wait_for_devices() noexcept {
   }
   for (const context_handle c : contexts) {
     const int answer = cuda::synchronize(*driver, reinterpret_cast<cuda::context>(c));
-    if (cuda::is_of_capture(answer)) {
-      note(captured);
-    } else if (answer != cuda::success) {
+    if (answer != cuda::success) {
       note("a GPU context could not be waited for: its last work may lack times");
     }
+  }
+}
+
+// By the documentation of cuptiActivityFlushAll: it synchronises nothing, and holds a buffer back as long as
+// a record in it is incomplete. Longer than without a buffer coming back for a while nobody waits: CUPTI may
+// hold one back for a reason of its own.
+void collector::wait_for_records() noexcept {
+  const std::uint64_t so_far = pool_.loans();
+  std::size_t left = pool_.lent(fetched_, so_far);
+  time_ns until = record::monotonic() + patience;
+  while (flush(0)) {
+    const std::size_t still = pool_.lent(fetched_, so_far);
+    if (still == 0) {
+      return;
+    }
+    const time_ns now = record::monotonic();
+    if (still < left) {
+      left = still;
+      until = now + patience;
+    } else if (now > until) {
+      note(
+          "records of the GPU were still incomplete 2 s after the stop, and it is not waited for where a "
+          "graph may "
+          "be captured: work that still ran has no end");
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
 }
 
@@ -65,23 +89,32 @@ void collector::wait_for_completions() noexcept {
   }
 }
 
-void collector::flush(std::uint32_t flag) noexcept {
+bool collector::flush(std::uint32_t flag) noexcept {
   const result answer = attached_.load()->lib.call.activity_flush_all(flag);
   if (answer == result::success) {
-    return;
+    return true;
   }
   try {
     note("records of the GPU are missing (" + explain(answer, "cuptiActivityFlushAll") + ")");
   } catch (const std::bad_alloc&) {
     // nobody is told
   }
+  return false;
+}
+
+/// For what may be captured while CUPTI is asked. Null: nothing is, and this may be a thread in the driver's
+/// initialisation.
+const cuda::driver* collector::used_driver() const noexcept {
+  return cuda_used_ || !expects_cuda_ ? cuda::find_driver(false) : nullptr;
 }
 
 /// What a session has switched on is off then, and its records are here.
 void collector::fetch_the_last() noexcept {
   switch_off();
   wait_for_devices();
+  const std::uint64_t so_far = pool_.loans();
   flush(flush_forced);
+  fetched_ = so_far;       // what has not come now never does
   wait_for_completions();  // that have begun before the flush
   count_dropped();
 }
@@ -143,6 +176,7 @@ void collector::poll(bool now) noexcept {
   pool_.refill();
   if (now || record::monotonic() - last_flush_ >= flush_interval) {
     last_flush_ = record::monotonic();
+    const cuda::outside_captures guard{used_driver()};
     flush(0);
     count_dropped();
   }

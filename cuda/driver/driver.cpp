@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <new>
@@ -25,6 +26,8 @@ constexpr int memory_bus_width = 37;
 constexpr int l2_cache_size = 38;
 constexpr int capability_major = 75;
 constexpr int capability_minor = 76;
+
+const stream legacy_stream = reinterpret_cast<stream>(std::uintptr_t{1});
 
 template <class Function>
 void find(void* library, const char* name, Function& to) noexcept {
@@ -145,7 +148,13 @@ int synchronize(const driver& d, context c) noexcept {
   }
   const outside_captures guard{d};
   const in_context current{d, c};
-  return current.result() == success ? d.context_synchronize() : current.result();
+  if (current.result() != success) {
+    return current.result();
+  }
+  int status = not_capturing;
+  const int asked =
+      d.stream_is_capturing != nullptr ? d.stream_is_capturing(legacy_stream, &status) : success;
+  return is_of_capture(asked) ? asked : d.context_synchronize();
 }
 
 }  // namespace varve::cuda

@@ -80,24 +80,27 @@ bool has_devices_open() noexcept;
 /// All devices that the process sees, by ordinal, as far as the driver has been initialised.
 std::vector<device_info> devices(const driver& d);
 
-/// Around calls of the driver: what the calling thread does is nothing to captures that are under way.
+/// Around calls of the driver, or of who uses it: calls that are forbidden during captures for what they
+/// might do, such as allocating, are nothing to captures that are under way. Waiting for a context still is.
 class outside_captures {
  public:
-  explicit outside_captures(const driver& d) noexcept
+  explicit outside_captures(const driver& d) noexcept : outside_captures{&d} {}
+  /// Null: nothing is done.
+  explicit outside_captures(const driver* d) noexcept
       : driver_{d},
-        result_{driver_.exchange_capture_mode != nullptr ? driver_.exchange_capture_mode(&mode_)
-                                                         : not_found} {}
+        result_{d != nullptr && d->exchange_capture_mode != nullptr ? d->exchange_capture_mode(&mode_)
+                                                                    : not_found} {}
   outside_captures(const outside_captures&) = delete;
   outside_captures& operator=(const outside_captures&) = delete;
   ~outside_captures() {
     if (result_ == success) {
-      driver_.exchange_capture_mode(&mode_);
+      driver_->exchange_capture_mode(&mode_);
     }
   }
   [[nodiscard]] int result() const noexcept { return result_; }
 
  private:
-  const driver& driver_;
+  const driver* driver_;
   int mode_ = relaxed_capture;
   int result_;
 };
@@ -121,7 +124,9 @@ class in_context {
   int result_;
 };
 
-/// Waits for all work of `c`, in the relaxed capture mode. What the driver answers.
+/// Waits for all work of `c`. What the driver answers; is_of_capture() where a blocking stream captures in
+/// it, which is left whole. A capture of a stream that doesn't block is not seen, and the driver makes it
+/// invalid.
 int synchronize(const driver& d, context c) noexcept;
 
 }  // namespace varve::cuda

@@ -19,7 +19,7 @@ varve::work attention_work(const head_shape& shape, const std::vector<varve::pas
   for (const varve::pass_sequence& s : lengths) {
     all += varve::attention(heads, s.tokens, s.context, type) + varve::kv_write(heads, s.tokens, type);
   }
-  all.pipe = varve::math_pipe::fp32;  // on every back end, whatever numbers are stored in
+  all.pipe = pipe_of_attention;
   return all;
 }
 

@@ -15,6 +15,9 @@
 
 namespace decoder {
 
+/// On every back end, whatever numbers are stored in.
+inline constexpr varve::math_pipe pipe_of_attention = varve::math_pipe::fp32;
+
 /// The rows of one forward pass, in device memory. Prefill has a row for each token of the prompts, decode
 /// one row a sequence; a pass may mix them.
 struct batch {

@@ -48,6 +48,27 @@ TEST(buffers, there_are_so_many_then_small_spare_ones_then_none) {
   pool.close();
 }
 
+TEST(buffers, of_some_loans_those_are_lent_that_were_not_given_back) {
+  buffer_pool pool;
+  pool.open(bytes, 2, 2);
+  EXPECT_EQ(pool.loans(), 0U);
+  const buffer_pool::piece first = pool.take();
+  const buffer_pool::piece second = pool.take();
+  ASSERT_EQ(pool.loans(), 2U);
+  EXPECT_EQ(pool.lent(0, 2), 2U);
+  EXPECT_EQ(pool.lent(1, 2), 1U);
+  pool.give(first.data);
+  EXPECT_EQ(pool.lent(0, 2), 1U);
+  const buffer_pool::piece third = pool.take();  // the same memory again, another loan
+  EXPECT_EQ(third.data, first.data);
+  EXPECT_EQ(pool.lent(0, 2), 1U);
+  pool.give(second.data);
+  EXPECT_EQ(pool.lent(0, 2), 0U);
+  EXPECT_EQ(pool.lent(0, 3), 1U);
+  pool.give(third.data);
+  pool.close();
+}
+
 // CUPTI asks on an engine's thread.
 TEST(buffers, none_is_made_where_one_is_asked_for) {
   buffer_pool pool;

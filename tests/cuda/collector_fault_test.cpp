@@ -312,28 +312,6 @@ TEST_F(collector_test, a_buffer_that_is_being_read_at_the_stop_is_read_to_its_en
   EXPECT_EQ(lines_of(t), expected());
 }
 
-TEST_F(collector_test, the_end_of_a_capture_that_began_before_the_session_hides_no_later_one) {
-  const standin::stream s = standin::create_stream();
-  const standin::stream other = standin::create_stream();
-  standin::begin_capture(s);
-  varve::session session{options};
-  standin::end_capture(s);
-  standin::begin_capture(other);
-  const varve::trace t = session.stop();  // must not synchronise: that would break the capture
-  EXPECT_THAT(detail(t), HasSubstr("stopped during the capture of a graph"));
-}
-
-TEST_F(collector_test, a_capture_that_ended_since_it_was_invalid_has_ended) {
-  const standin::stream s = standin::create_stream();
-  varve::session session{options};
-  standin::begin_capture(s);
-  standin::call invalid;
-  invalid.result = 901;
-  standin::end_capture(s, invalid);
-  const varve::trace t = session.stop();
-  EXPECT_THAT(detail(t), Not(HasSubstr("capture")));
-}
-
 TEST_F(collector_test, absurd_options_are_taken_as_the_nearest_that_are_not) {
   options.gpu.buffers = static_cast<std::size_t>(-1);
   options.gpu.buffer_bytes = static_cast<std::size_t>(-1);

@@ -6,6 +6,7 @@
 
 namespace {
 
+using varve::cupti::context_book;
 using varve::cupti::context_handle;
 using varve::cupti::recent_contexts;
 
@@ -31,6 +32,46 @@ TEST(contexts, beyond_those_that_are_kept_are_told_again) {
   }
   EXPECT_TRUE(seen.is_new(context(1), 1)) << "the oldest has made room";
   EXPECT_FALSE(seen.is_new(context(recent_contexts::most + 1), 1));
+}
+
+varve::cupti::stream_handle stream(std::uintptr_t at) {
+  return reinterpret_cast<varve::cupti::stream_handle>(at * 4096);
+}
+
+TEST(context_book, knows_of_no_capture_in_contexts_that_it_was_told_of_when_they_were_made) {
+  context_book book;
+  book.made(context(1));
+  book.saw(context(1));
+  EXPECT_FALSE(book.may_capture());
+  book.capture_begins(context(1), stream(1));
+  EXPECT_TRUE(book.capturing());
+  EXPECT_TRUE(book.may_capture());
+  book.capture_ends(stream(1));
+  EXPECT_FALSE(book.may_capture());
+}
+
+TEST(context_book, does_not_know_what_is_captured_in_older_ones) {
+  context_book book;
+  book.saw(context(1));
+  EXPECT_FALSE(book.capturing());
+  EXPECT_TRUE(book.may_capture());
+  book.capture_ends(stream(1));  // another one may go on
+  EXPECT_TRUE(book.may_capture());
+  book.gone(context(1));
+  EXPECT_FALSE(book.may_capture());
+  book.made(context(1));
+  EXPECT_FALSE(book.may_capture());
+  book.clear();  // nobody tells any more
+  book.saw(context(1));
+  EXPECT_TRUE(book.may_capture());
+}
+
+TEST(context_book, takes_the_end_of_one_capture_for_no_other_one) {
+  context_book book;
+  book.made(context(1));
+  book.capture_begins(context(1), stream(2));
+  book.capture_ends(stream(1));  // which began unseen
+  EXPECT_TRUE(book.capturing());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace {
@@ -30,7 +31,7 @@ thread_local context_stack current{};
 thread_local int capture_mode = 0;  // global
 std::atomic<bool> captures{false};
 std::atomic<bool> captures_elsewhere{false};
-std::atomic<int> waits{0};
+std::atomic<bool> captures_blocking{false};
 std::atomic<bool> broken{false};
 std::atomic<bool> ended{false};
 
@@ -43,7 +44,9 @@ constexpr int success = 0;
 constexpr int deinitialized = 4;
 constexpr int invalid_context = 201;
 constexpr int capture_unsupported = 900;
+constexpr int capture_implicit = 906;
 constexpr int relaxed = 2;
+const void* const legacy_stream = reinterpret_cast<void*>(std::uintptr_t{1});
 
 }  // namespace
 
@@ -56,11 +59,11 @@ void fake_driver::set_current(void* context) {
   }
 }
 
-void fake_driver::capture(bool under_way) {
+void fake_driver::capture(bool under_way, bool blocking) {
   captures = under_way;
+  captures_blocking = under_way && blocking;
   captures_elsewhere = false;
   broken = false;
-  waits = 0;
 }
 
 void fake_driver::capture_elsewhere(bool under_way) {
@@ -73,8 +76,6 @@ void fake_driver::touch() {
     broken = true;
   }
 }
-
-int fake_driver::waits_in_capture() { return waits; }
 
 bool fake_driver::capture_broken() { return broken; }
 
@@ -112,14 +113,18 @@ EXPORTED cuCtxSynchronize() {
     return invalid_context;
   }
   if (captures) {
-    ++waits;
-    broken = broken || capture_mode != relaxed;
+    broken = true;
     return capture_unsupported;
   }
   if (hook()) {
     hook()(current.back());
   }
   return success;
+}
+
+EXPORTED cuStreamIsCapturing(void* stream, int* status) {
+  *status = 0;
+  return stream == legacy_stream && captures_blocking ? capture_implicit : success;
 }
 
 EXPORTED cuThreadExchangeStreamCaptureMode(int* mode) {

@@ -16,15 +16,13 @@ __attribute__((visibility("default"))) void set_current(void* context);
 __attribute__((visibility("default"))) void on_synchronize(std::function<void(void* context)> hook);
 
 /// A capture is under way that nobody has told of: cuCtxSynchronize returns an error (900), and breaks the
-/// capture unless its thread is in the relaxed capture mode.
-__attribute__((visibility("default"))) void capture(bool under_way);
+/// capture, in whatever mode. Of a blocking stream the legacy stream tells.
+__attribute__((visibility("default"))) void capture(bool under_way, bool blocking = true);
 __attribute__((visibility("default"))) bool capture_broken();
 /// One in another context: cuCtxSynchronize is nothing to it.
 __attribute__((visibility("default"))) void capture_elsewhere(bool under_way);
 /// A call that may not be made beside a capture: breaks it unless its thread is in the relaxed capture mode.
 __attribute__((visibility("default"))) void touch();
-/// Calls of cuCtxSynchronize during a capture, which break it on a GPU in whatever mode.
-__attribute__((visibility("default"))) int waits_in_capture();
 
 /// As when its own exit function has run: cuCtxSynchronize returns an error (4) from now on.
 __attribute__((visibility("default"))) void end();

@@ -5,6 +5,7 @@
 // it.
 #include "cpu_backend.hpp"
 #include "generator.hpp"
+#include "profile.hpp"
 
 #include <varve/varve.hpp>
 
@@ -200,6 +201,22 @@ TEST_F(decoder_trace, reports_one_call_a_pass_also_for_replays) {
     EXPECT_EQ(report.quality.unmatched + report.quality.unlabelled_nodes + report.quality.stale_nodes, 0);
     ASSERT_EQ(report.requests.size(), 2U);
     EXPECT_EQ(report.requests[1].passes, steps);
+  }
+}
+
+// Its kernels compute in FP32, and the model's description, which replays have, says BF16.
+TEST_F(decoder_trace, has_attention_on_fp32_cores_also_for_replays) {
+  decoder::model_config config = decoder::preset("tiny");
+  config.layers = layers;
+  varve::row_query query;
+  query.path = "layer 1 / attention";
+  query.phase = varve::decode;
+  for (const placed_trace* run : {&eager_, &replayed_}) {
+    const varve::report report = decoder::report_of(run->t, config, varve::dtype::bf16, {});
+    const varve::row* attention = report.find(query);
+    ASSERT_NE(attention, nullptr);
+    EXPECT_GT(attention->inclusive.declared.flops, 0);
+    EXPECT_EQ(attention->inclusive.declared.pipe, varve::math_pipe::fp32);
   }
 }
 

@@ -88,6 +88,36 @@ TEST_F(gpu_session, may_follow_another) {
   }
 }
 
+TEST_F(gpu_session, that_stops_beside_a_capture_leaves_it_whole_and_has_the_last_kernels) {
+  marking_stage s;
+  s.prepare();
+  const stream on = make_stream();
+  const stream captures = make_stream();
+  for (const auto mode :
+       {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed}) {
+    for (const bool before : {true, false}) {
+      SCOPED_TRACE(before ? "begun before the session" : "begun in the session");
+      if (before) {
+        check(cudaStreamBeginCapture(captures.get(), mode));
+      }
+      varve::session session;
+      EXPECT_TRUE(collects(session));
+      if (!before) {
+        check(cudaStreamBeginCapture(captures.get(), mode));
+      }
+      {
+        const in_pass p{s};
+        run_layers(s, {0, 1, 1}, on.get(), 20000);  // runs on at the stop
+      }
+      const varve::trace t = session.stop();
+      cudaGraph_t captured = nullptr;
+      check(cudaStreamEndCapture(captures.get(), &captured));  // 901 where it was made invalid
+      const graph whole{captured};
+      expect_all_attributed(varve::analyze(t), count({0, 1, 1}));
+    }
+  }
+}
+
 // Not on_gpu: its look for a device would initialise the runtime before the session starts.
 TEST(gpu_session_first, starts_before_cuda_does) {
   varve::session session;

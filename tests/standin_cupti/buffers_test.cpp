@@ -40,7 +40,8 @@ TEST(standin_buffers, are_asked_for_when_a_record_needs_room_on_its_own_thread) 
   launch_four();
   EXPECT_THAT(askers, ElementsAre(std::this_thread::get_id(), std::this_thread::get_id()));
   ASSERT_EQ(cuptiActivityFlushAll(0), result::success);
-  EXPECT_THAT(names(c), ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(names(c),
+              testing::UnorderedElementsAre("a", "b", "c", "d"));  // the first two by the worker, maybe later
   EXPECT_EQ(buffers_outstanding(), 0U);
 }
 
