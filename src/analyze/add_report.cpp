@@ -158,7 +158,12 @@ device_row idle_device(const report& next) {
   if (with_passes != next.devices.end()) {
     const wall_partition& wall = with_passes->partition;
     out.partition.no_pass = wall.no_pass;
-    out.partition.starved.other = wall.wall() - wall.no_pass;
+    const starved_time& s = wall.starved;
+    for (const time_ns part :
+         {wall.compute, wall.exposed_communication, wall.exposed_copy, s.launching, s.graph_building,
+          s.synchronising, s.allocating, s.other, wall.device_gap, wall.unrecorded}) {
+      add_to(out.partition.starved.other, part);
+    }
     out.passes_begin = with_passes->passes_begin;
     out.passes_end = with_passes->passes_end;
   }

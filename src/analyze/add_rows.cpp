@@ -5,6 +5,7 @@
 #include "analyze/add_sums.hpp"
 #include "analyze/distribution.hpp"
 #include "analyze/numbers.hpp"
+#include "analyze/pass_times.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -33,7 +34,7 @@ auto key_of(const row& r, bool moves) noexcept {
                     r.index,
                     r.depth,
                     group_of(r),
-                    moves && r.inclusive.copies + r.inclusive.sets > 0};
+                    moves && (r.inclusive.copies > 0 || r.inclusive.sets > 0)};
 }
 
 /// Of each of `next` the first of `total` with the same key, or none.
@@ -215,7 +216,7 @@ class tree_joiner {
       }
     }
     static const phase_row nothing;
-    std::size_t most = most_samples;
+    std::size_t most = analyze_options{}.most_samples;
     const auto numbers = [&] {
       std::size_t sum = 0;
       for (std::size_t p = 0; p < t_.phases.size(); ++p) {

@@ -22,8 +22,6 @@ struct left_out {
 };
 
 inline constexpr std::size_t most_rows = 65536;  ///< of each list
-inline constexpr std::size_t most_samples = 512;
-inline constexpr std::size_t most_numbers = std::size_t{1} << 23;  ///< of all rows in all sampled passes
 
 /// Where rows or phases went, by their position before: of both reports. `none`: left out.
 struct new_places {
