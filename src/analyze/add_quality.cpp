@@ -15,32 +15,32 @@ namespace analysis {
 
 namespace {
 
-constexpr std::int64_t report_quality::*counts[] = {&report_quality::activities,
-                                                    &report_quality::matched,
-                                                    &report_quality::unmatched,
-                                                    &report_quality::unmatched_kernels,
-                                                    &report_quality::event_spans,
-                                                    &report_quality::untimed,
-                                                    &report_quality::negative_delays,
-                                                    &report_quality::duplicate_correlations,
-                                                    &report_quality::unlabelled_nodes,
-                                                    &report_quality::stale_nodes,
-                                                    &report_quality::lent_nodes,
-                                                    &report_quality::inferred_nodes,
-                                                    &report_quality::positioned_nodes,
-                                                    &report_quality::graph_launches_without_kernels,
-                                                    &report_quality::graph_launches_short,
-                                                    &report_quality::graph_launches_short_by_look,
-                                                    &report_quality::clipped_ranges,
-                                                    &report_quality::calls_by_operator,
-                                                    &report_quality::calls_by_forward,
-                                                    &report_quality::calls_backward,
-                                                    &report_quality::calls_by_pass,
-                                                    &report_quality::activities_by_operator,
-                                                    &report_quality::activities_by_flow,
-                                                    &report_quality::inferred_prefills,
-                                                    &report_quality::ramp_passes,
-                                                    &report_quality::own_overhead};
+constexpr std::int64_t report_quality::*summed_counts[] = {&report_quality::activities,
+                                                           &report_quality::matched,
+                                                           &report_quality::unmatched,
+                                                           &report_quality::unmatched_kernels,
+                                                           &report_quality::event_spans,
+                                                           &report_quality::untimed,
+                                                           &report_quality::negative_delays,
+                                                           &report_quality::duplicate_correlations,
+                                                           &report_quality::unlabelled_nodes,
+                                                           &report_quality::stale_nodes,
+                                                           &report_quality::lent_nodes,
+                                                           &report_quality::inferred_nodes,
+                                                           &report_quality::positioned_nodes,
+                                                           &report_quality::graph_launches_without_kernels,
+                                                           &report_quality::graph_launches_short,
+                                                           &report_quality::graph_launches_short_by_look,
+                                                           &report_quality::clipped_ranges,
+                                                           &report_quality::calls_by_operator,
+                                                           &report_quality::calls_by_forward,
+                                                           &report_quality::calls_backward,
+                                                           &report_quality::calls_by_pass,
+                                                           &report_quality::activities_by_operator,
+                                                           &report_quality::activities_by_flow,
+                                                           &report_quality::inferred_prefills,
+                                                           &report_quality::ramp_passes,
+                                                           &report_quality::own_overhead};
 
 void add_loss(std::vector<loss>& to, std::string_view what, std::string_view where, std::uint64_t count) {
   const auto same =
@@ -74,7 +74,7 @@ void add_window(report_quality& to, const quality_weights& here, const report_qu
   for (std::size_t k = 0; k < work_sources; ++k) {
     to.work_known[k] = mean_of(to.work_known[k], here.working, next.work_known[k], there.working);
   }
-  for (const auto count : counts) {
+  for (const auto count : summed_counts) {
     add_to(to.*count, next.*count);
   }
   to.inferred_passes = std::max(to.inferred_passes, next.inferred_passes);

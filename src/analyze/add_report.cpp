@@ -3,9 +3,11 @@
 //
 // The report of a window, added to that of the windows before. docs/metrics.md, "Reports that add up", has
 // the rules.
+#include "analyze/add_devices.hpp"
 #include "analyze/add_quality.hpp"
 #include "analyze/add_rows.hpp"
-#include "analyze/add_sums.hpp"
+#include "analyze/add_trees.hpp"
+#include "analyze/alike.hpp"
 #include "analyze/assemble.hpp"
 #include "analyze/collectives.hpp"
 #include "analyze/counted.hpp"
@@ -57,193 +59,18 @@ bool is_by_batch(const report& r) noexcept {
   return std::any_of(r.phases.begin(), r.phases.end(), [](const phase_row& p) { return !p.batch.empty(); });
 }
 
-/// A trace without passes was taken as one. Beside traces that have some, what is in it is in no pass.
-void take_as_outside(report& r) {
-  const auto leave = [](row& one) {
-    one.phase.clear();
-    one.per_pass.clear();
-    for (measures* const m : {&one.inclusive, &one.exclusive}) {
-      m->starved = {};
-      m->device_gap = 0;
-    }
-  };
-  for (std::vector<row>* const rows : {&r.layers, &r.labels, &r.kernels, &r.categories}) {
-    std::for_each(rows->begin(), rows->end(), leave);
-  }
-  for (row& one : r.layers) {
-    if (one.path.empty()) {  // its calls were the pass
-      one.per_call = {};
-      for (measures* const m : {&one.inclusive, &one.exclusive}) {
-        m->calls = m->calls_with_work = m->host_time = 0;
-        m->allocated_bytes = m->freed_bytes = m->peak_bytes = 0;
-      }
-    }
-  }
-  for (collective_row& c : r.collectives) {
-    c.phase.clear();
-  }
-  for (device_row& d : r.devices) {
-    d.partition = {};
-    d.passes_begin = d.passes_end = 0;
-  }
-  r.phases.clear();
-  r.findings.clear();
-  r.quality.implicit_pass = false;
-}
-
-void match_passes(report& total, report& next) {
-  if (total.quality.implicit_pass && !next.quality.implicit_pass) {
-    take_as_outside(total);
-  } else if (next.quality.implicit_pass && !total.quality.implicit_pass) {
-    take_as_outside(next);
-  }
-}
-
-/// Where nothing ran on any device, layers have the host's times of each pass. Beside others these are zeros.
-void match_samples(report& total, report& next) {
-  const auto ran = [](const report& r) {
-    return std::any_of(r.devices.begin(), r.devices.end(),
-                       [](const device_row& d) { return d.first_start != 0 || d.gpu_span != 0; });
-  };
-  if (ran(total) != ran(next)) {
-    for (row& r : (ran(total) ? next : total).layers) {
-      std::fill(r.per_pass.begin(), r.per_pass.end(), 0);
-    }
-  }
-}
-
-/// Where no work is told of anything, no time is counted as that of unknown work, as it is in other windows.
-void match_unknown_work(report& total, report& next) {
-  const auto tells = [](const std::vector<row>& rows) {
-    return std::any_of(rows.begin(), rows.end(), [](const row& r) {
-      return r.exclusive.unknown_work_time > 0 || !r.inclusive.declared.empty() ||
-             r.inclusive.calls_with_work > 0;
-    });
-  };
-  const auto count_all = [](measures& m, bool collectives) {
-    m.unknown_work_time = m.activity_time;
-    m.unknown_collective_time = collectives ? m.collective_time : 0;
-  };
-  const bool layers = tells(total.layers) != tells(next.layers);
-  const bool kernels = tells(total.kernels) != tells(next.kernels);
-  for (report* const r : {&total, &next}) {
-    if (layers && !tells(r->layers)) {
-      for (phase_row& p : r->phases) {
-        count_all(p.total, true);
-      }
-      for (std::vector<row>* const rows : {&r->layers, &r->labels}) {
-        for (row& one : *rows) {
-          count_all(one.inclusive, true);
-          count_all(one.exclusive, true);
-        }
-      }
-    }
-    if (kernels && !tells(r->kernels)) {
-      for (std::vector<row>* const rows : {&r->kernels, &r->categories}) {
-        for (row& one : *rows) {
-          count_all(one.inclusive, false);
-          count_all(one.exclusive, false);
-        }
-      }
-    }
-  }
-}
-
-bool has_passes(const device_row& d) noexcept { return d.passes_begin != 0 || d.passes_end != 0; }
-
-/// Of `next` the passes that all devices see; a device that ran nothing had nothing to do in them.
-device_row idle_device(const report& next) {
-  device_row out;
-  const auto with_passes = std::find_if(next.devices.begin(), next.devices.end(), has_passes);
-  if (with_passes != next.devices.end()) {
-    const wall_partition& wall = with_passes->partition;
-    out.partition.no_pass = wall.no_pass;
-    out.partition.starved.other = wall.wall() - wall.no_pass;
-    out.passes_begin = with_passes->passes_begin;
-    out.passes_end = with_passes->passes_end;
-  }
-  return out;
-}
-
-/// Adds a later window. The time between its first pass and the last one before is in no pass.
-void add_device(device_row& to, const device_row& next, report_quality& quality) {
-  add_window(to.partition, next.partition);
-  if (has_passes(to) && has_passes(next)) {
-    const time_ns between = clamp_time(next.passes_begin) - clamp_time(to.passes_end);
-    add_to(to.partition.no_pass, std::max<time_ns>(between, 0));
-    lose(quality, "windows whose passes overlap those before: their time counts twice", between < 0 ? 1 : 0);
-    to.passes_end = std::max(to.passes_end, next.passes_end);
-  } else if (has_passes(next)) {
-    to.passes_begin = next.passes_begin;
-    to.passes_end = next.passes_end;
-  }
-  add_to(to.busy, next.busy);
-  add_to(to.kernel_time, next.kernel_time);
-  add_to(to.kernel_union, next.kernel_union);
-  add_span(to.first_start, to.gpu_span, next.first_start, next.gpu_span);
-  add_to(to.kernels, next.kernels);
-  for (const device_row::stream& s : next.streams) {
-    const auto same =
-        std::find_if(to.streams.begin(), to.streams.end(), [&](const device_row::stream& known) {
-          return known.stream.context == s.stream.context && known.stream.stream == s.stream.stream;
-        });
-    if (same != to.streams.end()) {
-      add_to(same->kernels, s.kernels);
-      add_to(same->kernel_time, s.kernel_time);
-      add_to(same->kernel_union, s.kernel_union);
-    } else if (to.streams.size() < most_rows) {
-      to.streams.push_back(s);
-    } else {
-      lose(quality, "streams beyond the 65,536th of a device", 1);
-    }
-  }
-  add_gauges(to.gauges, next.gauges);
-  to.device = to.device.name.empty() && next.device.name.size() != 0 ? next.device : to.device;
-  to.ceilings = next.ceilings ? next.ceilings : to.ceilings;
-}
-
-void add_devices(report& total, const report& next) {
-  const auto find = [](auto& devices, std::uint32_t id) {
-    return std::find_if(devices.begin(), devices.end(),
-                        [&](const device_row& d) { return d.device.id == id; });
-  };
-  const device_row idle_before = idle_device(total);
-  const device_row idle_now = idle_device(next);
-  for (device_row& d : total.devices) {
-    const auto same = find(next.devices, d.device.id);
-    add_device(d, same != next.devices.end() ? *same : idle_now, total.quality);
-  }
-  for (const device_row& d : next.devices) {
-    if (find(total.devices, d.device.id) == total.devices.end()) {
-      device_row added = idle_before;
-      added.device = d.device;
-      add_device(added, d, total.quality);
-      const auto place = std::find_if(total.devices.begin(), total.devices.end(),
-                                      [&](const device_row& known) { return known.device.id > d.device.id; });
-      total.devices.insert(place, std::move(added));
-    }
-  }
-}
-
 /// Joins rows of the same key. New ones are moved out of `next`.
 template <class Row, class Key, class Add>
 void join(std::vector<Row>& total, std::vector<Row>& next, const Key& key, const Add& add, left_out& lost) {
-  std::map<decltype(key(total[0])), std::size_t> places;
-  for (std::size_t i = 0; i < total.size(); ++i) {
-    places.emplace(key(total[i]), i);
-  }
-  std::vector<Row*> added;
-  for (Row& r : next) {
-    if (const auto known = places.find(key(r)); known != places.end()) {
-      add(total[known->second], r);
-    } else if (total.size() + added.size() < most_rows) {
-      added.push_back(&r);
+  const std::vector<std::uint32_t> places = match(total, next, key);
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    if (places[i] != none) {
+      add(total[places[i]], next[i]);
+    } else if (total.size() < most_rows) {
+      total.push_back(std::move(next[i]));
     } else {
       ++lost.rows;
     }
-  }
-  for (Row* const r : added) {
-    total.push_back(std::move(*r));
   }
 }
 
@@ -261,13 +88,12 @@ void add_collectives(report& total, report& next, left_out& lost) {
         set_bandwidth(to);
       },
       lost);
-  using group = std::tuple<std::string_view, std::string_view, std::string_view, std::uint32_t>;
-  std::map<group, std::size_t> ranks;
+  std::map<group_key, std::size_t> ranks;
   for (const phase_row& p : total.phases) {
-    ranks.emplace(group{p.phase, p.model, p.batch, p.device}, ranks.size());
+    ranks.emplace(group_of(p), ranks.size());
   }
   const auto key = [&](const collective_row& c) {
-    const auto found = ranks.find({c.phase, c.model, c.batch, c.device});
+    const auto found = ranks.find(group_of(c));
     const std::size_t rank = found != ranks.end() ? found->second : ranks.size();
     return std::tuple{rank, c.device, -c.gpu_time, std::string_view{c.name}, c.ranks};
   };
@@ -347,9 +173,7 @@ void compare_options(report& total, const report& next) {
 /// All but what the sums are told by.
 void add_sums(report& total, report& next) {
   compare_options(total, next);
-  match_passes(total, next);
-  match_samples(total, next);
-  match_unknown_work(total, next);
+  make_alike(total, next);
   const quality_weights here = weigh(total);
   const quality_weights there = weigh(next);
   left_out lost;

@@ -8,7 +8,6 @@
 #include "analyze/roofs.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace varve {
 inline namespace v0 {
@@ -64,30 +63,27 @@ void add_window(std::optional<counted_work>& to, const std::optional<counted_wor
 sample_plan::sample_plan(const pass_samples& samples, std::int64_t passes, const pass_samples& next,
                          std::int64_t next_passes, std::size_t most)
     : before{samples.step.size()} {
-  passes = std::max<std::int64_t>(passes, 0);
-  next_passes = std::max<std::int64_t>(next_passes, 0);
-  const bool lacks_any = next_passes > 0 && next.stride <= 0;
-  if (most == 0 || lacks_any || (passes > 0 && samples.stride <= 0)) {
+  constexpr std::int64_t many = std::int64_t{1} << 60;  // reports of files may have any number
+  const auto cut = [](std::int64_t n) { return std::clamp(n, std::int64_t{0}, std::int64_t{many}); };
+  passes = cut(passes);
+  const std::int64_t all = passes + cut(next_passes);
+  const std::int64_t next_stride = cut(next.stride);
+  stride = cut(passes > 0 ? samples.stride : next.stride);
+  if (most == 0 || stride == 0 || (all > passes && next_stride == 0)) {
+    stride = 0;
     return;
   }
-  constexpr std::int64_t far_enough = std::numeric_limits<std::int64_t>::max() / 4;
-  const std::int64_t all = std::min(plus(passes, next_passes), far_enough);
-  stride = passes > 0 ? samples.stride : std::max<std::int64_t>(next.stride, 0);
-  const std::int64_t former = std::max<std::int64_t>(stride, 1);
-  while (stride > 0 && stride < far_enough &&
-         (stride < next.stride || (all - 1) / stride + 1 > static_cast<std::int64_t>(most))) {
+  const std::int64_t former = stride;
+  while (stride < next_stride || (all - 1) / stride + 1 > static_cast<std::int64_t>(most)) {
     stride *= 2;
   }
   step = static_cast<std::size_t>(stride / former);
-  kept = before != 0 ? (before - 1) / std::max<std::size_t>(step, 1) + 1 : 0;
-  if (stride == 0 || next_passes == 0) {
-    return;
-  }
-  // Those of a window that has samples of every n-th pass only: the next after.
+  kept = before != 0 ? (before - 1) / step + 1 : 0;
+  // Of a window that has samples of every n-th pass only those next after.
   for (std::int64_t at = (passes + stride - 1) / stride * stride; at < all; at += stride) {
-    const std::int64_t k = (at - passes + next.stride - 1) / next.stride;
-    if (static_cast<std::size_t>(k) < next.step.size()) {
-      taken.push_back(static_cast<std::size_t>(k));
+    const auto k = static_cast<std::size_t>((at - passes + next_stride - 1) / next_stride);
+    if (k < next.step.size()) {
+      taken.push_back(k);
     }
   }
 }

@@ -329,7 +329,8 @@ void take_percentiles(distribution& d) {
   for (const time_bucket& b : d.histogram) {
     add_to(below, b.count);
     for (; k < ranks.size() && ranks[k] < below; ++k) {
-      percentile(d, k) = std::clamp(buckets::middle(static_cast<std::size_t>(b.bucket)), d.min, d.max);
+      const time_ns middle = buckets::middle(static_cast<std::size_t>(b.bucket));
+      percentile(d, k) = std::min(std::max(middle, d.min), d.max);  // reports of files may have min > max
     }
   }
 }

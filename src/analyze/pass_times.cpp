@@ -8,13 +8,6 @@ namespace varve {
 inline namespace v0 {
 namespace analysis {
 
-namespace {
-
-/// Numbers that a report keeps of all rows and passes together.
-constexpr std::size_t most_numbers = std::size_t{1} << 23;
-
-}  // namespace
-
 pass_times::pass_times(const trace& t, const structure& s, const range_devices& devices,
                        const row_table& rows, std::size_t most)
     : trace_{t}, structure_{s}, rows_{rows} {

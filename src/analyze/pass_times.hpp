@@ -22,6 +22,9 @@ namespace varve {
 inline namespace v0 {
 namespace analysis {
 
+/// Numbers that a report keeps of all rows and passes together.
+inline constexpr std::size_t most_numbers = std::size_t{1} << 23;
+
 class pass_times {
  public:
   /// Samples at most `most` passes a group, fewer where rows times passes would be too many numbers. Before

@@ -161,7 +161,23 @@ TEST(add_report, adds_sums_and_remakes_what_is_made_of_them) {
   EXPECT_EQ(total.quality.activities, 3);
 }
 
-// 120 + 60 of 300 ns in layers: (0.6·200 + 0.6·100)… shares by what they are of, not means of shares.
+// The example of docs/metrics.md.
+TEST(add_report, joins_means_deviations_and_percentiles) {
+  trace_builder a = window(0, 1000);
+  a.phase("decode", 100, 200);
+  a.phase("decode", 300, 600);
+  trace_builder b = window(1000, 2000);
+  b.phase("decode", 1000, 1500);
+  report total;
+  add_report(total, report_of(a));
+  add_report(total, report_of(b));
+  const varve::distribution& step = phase_of(total, "decode").step;
+  EXPECT_DOUBLE_EQ(step.mean, 300);
+  EXPECT_NEAR(step.deviation, std::sqrt(80'000 / 3.0), 1e-9);  // of −200, 0 and 200
+  EXPECT_EQ(step.p50, 302);                                    // the middle of the bucket of 300 to 303
+  EXPECT_EQ(step.p99, 500);                                    // that of 500 to 503, cut to the longest
+}
+
 TEST(add_report, weighs_shares_by_their_denominators) {
   trace_builder a = window(0, 1000);
   add_pass(a, 100, 30);

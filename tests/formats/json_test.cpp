@@ -277,6 +277,31 @@ TEST(json, refuses_counts_that_no_counter_has) {
               HasSubstr("layers[0].counted.operations: expected a number below 2^62"));
 }
 
+TEST(json, writes_histograms_as_pairs) {
+  varve::report r;
+  varve::distribution& calls = r.layers.emplace_back().per_call;
+  calls.count = 3;
+  EXPECT_EQ(varve::to_json(r).find("histogram"), std::string::npos);
+  calls.histogram = {{5, 1}, {3711, 2}};
+  const std::string text = varve::to_json(r);
+  EXPECT_THAT(text, HasSubstr(R"("histogram":[[5,1],[3711,2]])"));
+  const varve::report again = read_text(text);
+  ASSERT_EQ(again.layers.at(0).per_call.histogram.size(), 2U);
+  EXPECT_EQ(again.layers[0].per_call.histogram[1].bucket, 3711);
+  EXPECT_EQ(again.layers[0].per_call.histogram[1].count, 2);
+}
+
+TEST(json, refuses_buckets_that_no_time_has) {
+  const auto with = [](const std::string& bucket) {
+    return R"({"varve_report": 1, "layers": [{"per_call": {"histogram": [[1,1],)" + bucket + "]}}]}";
+  };
+  EXPECT_THAT(error_of(with("[3712,1]")),
+              HasSubstr("layers[0].per_call.histogram[1]: expected a bucket of 0 to"));
+  EXPECT_THAT(error_of(with("[-1,1]")), HasSubstr("expected a bucket of 0 to 3711 and a count"));
+  EXPECT_THAT(error_of(with("[7,-1]")), HasSubstr("expected a bucket"));
+  EXPECT_THAT(error_of(with("[7]")), HasSubstr("expected 2 numbers"));
+}
+
 TEST(json, refuses_a_parent_that_is_no_earlier_row) {
   EXPECT_THAT(error_of(R"({"varve_report": 1, "layers": [{"parent": 1}, {"parent": 0}]})"),
               HasSubstr("layers[0].parent: 1 is no earlier row"));
