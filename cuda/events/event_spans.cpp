@@ -341,6 +341,18 @@ void event_spans::hand_over(std::vector<record::device_span>& spans) noexcept {
   }
 }
 
+void event_spans::await(std::vector<std::uint64_t>& passes) {
+  if (left_) {
+    return;
+  }
+  const std::lock_guard poll{polling_};
+  const std::lock_guard lock{mutex_};
+  for (const auto* const spans : {&open_, &pending_}) {
+    std::for_each(spans->begin(), spans->end(), [&](const open_span& s) { passes.push_back(s.pass); });
+  }
+  std::for_each(done_.begin(), done_.end(), [&](const record::device_span& s) { passes.push_back(s.pass); });
+}
+
 void event_spans::before_fork(bool in_use) noexcept {
   fork_in_poll_ = !record::lock_within(polling_, record::fork_patience);
   mutex_.lock();

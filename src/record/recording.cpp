@@ -424,6 +424,7 @@ recorded copy_recording() {
 
 recorded take_recording() {
   built_in_source().poll(true);
+  built_in_spans().poll();
   process_state& p = process();
   const std::lock_guard lock{p.mutex};
   const clock_anchor now = read_anchor();
@@ -438,7 +439,11 @@ recorded take_recording() {
     p.records->renew_tables();
     p.batch = {};
   }
-  recorded out{p.records->take_finished(mapping_until(p, now), now.ticks), 0};
+  std::vector<std::uint64_t> awaited;
+  if (p.spans) {
+    built_in_spans().await(awaited);
+  }
+  recorded out{p.records->take_finished(mapping_until(p, now), now.ticks, awaited), 0};
   out.count = out.records.ranges.size() + out.records.calls.size() + out.records.activities.size();
   tell_more(p, out.records);
   p.device_time.forget_until(p.records->begin());

@@ -86,8 +86,10 @@ class store {
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
   [[nodiscard]] trace take(const clock_mapping& clock, std::uint64_t end);
   /// What is finished by then, as a trace of its own, and forgets it: what it keeps begins where that ends.
-  /// To be called after renew_tables(). Throws only std::bad_alloc, and then nothing has changed.
-  [[nodiscard]] trace take_finished(const clock_mapping& clock, std::uint64_t end);
+  /// `awaited`: tokens of passes that a source will tell more of. To be called after renew_tables(). Throws
+  /// only std::bad_alloc, and then nothing has changed.
+  [[nodiscard]] trace take_finished(const clock_mapping& clock, std::uint64_t end,
+                                    const std::vector<std::uint64_t>& awaited = {});
   /// Ranges, calls and activities kept.
   [[nodiscard]] std::size_t records() const noexcept {
     return t_.ranges.size() + t_.calls.size() + t_.activities.size();
@@ -206,7 +208,7 @@ class store {
   [[nodiscard]] std::unordered_map<std::uint32_t, captured_work> captured_work_of(
       const trace& t, const std::unordered_map<std::uint32_t, std::size_t>& nodes) const;
   struct remainder;
-  [[nodiscard]] std::vector<std::uint32_t> adopted() const;
+  [[nodiscard]] std::vector<std::uint32_t> held(const std::vector<std::uint64_t>& awaited) const;
   [[nodiscard]] remainder rest_of_cut(const cut& c, const trace& all) const;
   void keep_services(remainder& rest, const row_copy& copy, const trace& all) const;
   void keep_captures(remainder& rest, row_copy& copy, const cut& c) const;
@@ -217,7 +219,8 @@ class store {
   std::uint64_t begin_;
   std::uint64_t session_begin_;
   std::optional<time_ns> taken_until_{};
-  time_ns least_ = 0;  // nothing that ran on the host is before that, whatever the clock's rate is found to be
+  time_ns least_ =
+      0;  // nothing that ran on the host is before that, whatever the clock's rate is found to be
   std::uint64_t until_ = 0;  // was read, or is being read
   bool last_ = false;
   std::size_t memory_;

@@ -34,8 +34,12 @@ struct store::remainder {
   std::uint64_t late = 0;
 };
 
-std::vector<std::uint32_t> store::adopted() const {
+// What has been adopted, or will be told more of.
+std::vector<std::uint32_t> store::held(const std::vector<std::uint64_t>& awaited) const {
   std::vector<std::uint32_t> out;
+  for (const std::uint64_t pass : awaited) {
+    out.push_back(known_range(pass).value_or(none));
+  }
   for (const log_state& s : logs_) {
     for (const open_entry& entry : s.stack) {
       if (entry.adopted) {
@@ -53,9 +57,10 @@ void store::renew_tables() noexcept {
   device_streams_.clear();
 }
 
-trace store::take_finished(const clock_mapping& clock, std::uint64_t end) {
+trace store::take_finished(const clock_mapping& clock, std::uint64_t end,
+                           const std::vector<std::uint64_t>& awaited) {
   trace all = copy(clock, end);
-  const cut c{all, adopted(), used_ > memory_ / 4};
+  const cut c{all, held(awaited), used_ > memory_ / 4};
   trace out;
   out.begin = all.begin;
   out.end = c.at();

@@ -68,6 +68,26 @@ class event_sessions : public testing::Test {
   handle stream = nullptr;
 };
 
+TEST_F(event_sessions, hand_over_a_pass_when_its_span_has_come) {
+  varve::session session{options()};
+  {
+    varve::phase pass{varve::decode};
+    pass.stream(stream);
+    standin_cuda::launch(stream, 100'000);
+  }
+  EXPECT_THAT(session.take().ranges, IsEmpty());
+  standin_cuda::advance(100'000);
+  const varve::trace t = session.take();
+  EXPECT_EQ(t.ranges.size(), 1U);
+  ASSERT_EQ(t.event_spans.size(), 1U);
+  EXPECT_EQ(t.event_spans[0].range, 0U);
+  EXPECT_EQ(t.event_spans[0].end - t.event_spans[0].begin, 100'000);
+  const varve::trace rest = session.stop();
+  EXPECT_THAT(rest.ranges, IsEmpty());
+  EXPECT_THAT(rest.event_spans, IsEmpty());
+  EXPECT_THAT(rest.losses, IsEmpty());
+}
+
 TEST_F(event_sessions, give_each_pass_that_names_its_stream_a_span) {
   varve::session session{options()};
   for (const std::uint64_t length : {100'000U, 250'000U}) {
