@@ -640,7 +640,10 @@ TEST(add_report, takes_any_numbers) {
   trace_builder a = window(0, 1000);
   add_pass(a, 100, 30);
   a.t.gauges = {{100, 50, 0, varve::gauge_kind::temperature}};
-  const report sound = report_of(a);
+  report sound = report_of(a);
+  sound.collectives.resize(2);
+  sound.collectives[1].name = "all-reduce";
+  sound.operators.by_name.resize(2);
   for (const std::int64_t value : {most, -most - 1, std::int64_t{-1}, std::int64_t{0}}) {
     for (const std::int64_t other : {most, -most - 1, std::int64_t{1}}) {
       report total = sound;
