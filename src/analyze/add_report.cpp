@@ -95,7 +95,7 @@ void add_collectives(report& total, report& next, left_out& lost) {
   const auto key = [&](const collective_row& c) {
     const auto found = ranks.find(group_of(c));
     const std::size_t rank = found != ranks.end() ? found->second : ranks.size();
-    return std::tuple{rank, c.device, -c.gpu_time, std::string_view{c.name}, c.ranks};
+    return std::tuple{rank, c.device, ~c.gpu_time /* falling */, std::string_view{c.name}, c.ranks};
   };
   std::stable_sort(total.collectives.begin(), total.collectives.end(),
                    [&](const collective_row& a, const collective_row& b) { return key(a) < key(b); });

@@ -3,6 +3,7 @@
 #include "analyze/alike.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <vector>
 
 namespace varve {
@@ -10,6 +11,45 @@ inline namespace v0 {
 namespace analysis {
 
 namespace {
+
+/// Reports of files may have any numbers: times are cut so that the sum of a few of them fits.
+class time_cutter {
+ public:
+  static void cut(report& r) noexcept {
+    for (phase_row& p : r.phases) {
+      cut(p.partition);
+      cut(p.total);
+    }
+    for (device_row& d : r.devices) {
+      cut(d.partition);
+    }
+    for (std::vector<row>* const rows : {&r.layers, &r.labels, &r.kernels, &r.categories}) {
+      for (row& one : *rows) {
+        cut(one.inclusive);
+        cut(one.exclusive);
+      }
+    }
+  }
+
+ private:
+  static void cut(std::initializer_list<time_ns*> times) noexcept {
+    constexpr time_ns most = time_ns{1} << 58;  // nine years
+    for (time_ns* const t : times) {
+      *t = std::clamp(*t, -most, most);
+    }
+  }
+  static void cut(starved_time& s) noexcept {
+    cut({&s.launching, &s.graph_building, &s.synchronising, &s.allocating, &s.other});
+  }
+  static void cut(wall_partition& p) noexcept {
+    cut(p.starved);
+    cut({&p.compute, &p.exposed_communication, &p.exposed_copy, &p.device_gap, &p.unrecorded, &p.no_pass});
+  }
+  static void cut(measures& m) noexcept {
+    cut(m.starved);
+    cut({&m.gpu_time, &m.device_gap});
+  }
+};
 
 /// A trace without passes was taken as one. Beside traces that have some, what is in it is in no pass.
 void take_as_outside(report& r) {
@@ -106,6 +146,8 @@ void match_unknown_work(report& total, report& next) {
 }  // namespace
 
 void make_alike(report& total, report& next) {
+  time_cutter::cut(total);
+  time_cutter::cut(next);
   match_passes(total, next);
   match_samples(total, next);
   match_unknown_work(total, next);

@@ -15,24 +15,6 @@ namespace analysis {
 
 namespace {
 
-/// Reports of files may have any numbers: parts so long that their sum still fits.
-starved_time cut(starved_time s) noexcept {
-  constexpr time_ns most = time_ns{1} << 58;  // nine years
-  for (time_ns* const part : {&s.launching, &s.graph_building, &s.synchronising, &s.allocating, &s.other}) {
-    *part = std::clamp(*part, -most, most);
-  }
-  return s;
-}
-wall_partition cut(wall_partition p) noexcept {
-  constexpr time_ns most = time_ns{1} << 58;
-  p.starved = cut(p.starved);
-  for (time_ns* const part :
-       {&p.compute, &p.exposed_communication, &p.exposed_copy, &p.device_gap, &p.unrecorded, &p.no_pass}) {
-    *part = std::clamp(*part, -most, most);
-  }
-  return p;
-}
-
 class row_judge {
  public:
   explicit row_judge(report& r) : r_{r}, predicted_{is_prediction(r.quality.collectors)} {
@@ -128,8 +110,7 @@ class row_judge {
     group& g = group_of(p);
     facts f = facts_of(p.total, p.device);
     f.attributed = g.attributed;
-    const wall_partition wall = cut(p.partition);
-    f.wall = &wall;
+    f.wall = &p.partition;
     if (p.passes > 0) {
       g.launches = (static_cast<double>(p.total.launches) - static_cast<double>(p.total.graph_launches)) /
                    static_cast<double>(p.passes);
@@ -144,7 +125,7 @@ class row_judge {
     facts f = facts_of(one.inclusive, one.device);
     f.attributed = g.attributed;
     f.calls = one.inclusive.calls_with_work;
-    f.starved = cut(one.inclusive.starved);
+    f.starved = one.inclusive.starved;
     f.device_gap = one.inclusive.device_gap;
     f.launches = g.launches;
     one.verdict = judge(f);

@@ -180,7 +180,7 @@ void sort_flat(const std::vector<phase_row>& phases, std::vector<row>& rows) {
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const auto key = [&](std::uint32_t r) {
       const measures& m = rows[r].inclusive;
-      return std::tuple{rank[r],   rows[r].device, -m.gpu_time, std::string_view{rows[r].path},
+      return std::tuple{rank[r],   rows[r].device, ~m.gpu_time /* falling */, std::string_view{rows[r].path},
                         m.kernels, m.copies};
     };
     return key(a) < key(b);

@@ -5,13 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "analyze/distribution.hpp"
+#include "formats/json/fields.hpp"
 #include "trace_builder.hpp"
 
 namespace varve_test {
@@ -427,6 +432,62 @@ TEST(add_report, recomputes_rates_of_collectives) {
   EXPECT_DOUBLE_EQ(total.collectives[0].bus_bandwidth, 4e9);  // × 2·(2−1)/2
 }
 
+/// A pass with a layer whose kernel takes `gpu` ns, for 1000 FLOPs and 20 bytes, on a device of a byte and of
+/// 100 FLOPs a ns.
+report rated_window(time_ns begin, time_ns gpu, varve::math_pipe pipe, std::int64_t flops) {
+  trace_builder b = window(begin, begin + 1000);
+  add_pass(b, begin + 100, gpu);
+  varve::work declared;
+  declared.flops = flops;
+  declared.weight_bytes = 20;
+  declared.pipe = pipe;
+  b.t.works.push_back({1, declared});
+  varve::analyze_options options;
+  options.histograms = true;
+  options.ceilings.emplace();
+  options.ceilings->name = "GPU";
+  options.ceilings->bandwidth = 1e9;
+  options.ceilings->flops.fill(100e9);
+  return b.analyze(options);
+}
+
+TEST(add_report, judges_by_the_sums) {
+  // 20 of 30 ns at the roof: bound by memory. Together 40 of 120: by latency.
+  report total;
+  add_report(total, rated_window(0, 30, varve::math_pipe::fp16_tensor, 300));
+  EXPECT_EQ(row_of(total.layers, "attention", "decode").verdict.by, varve::bound::memory);
+  add_report(total, rated_window(1000, 90, varve::math_pipe::fp32, 500));
+  const varve::row& attention = row_of(total.layers, "attention", "decode");
+  EXPECT_EQ(attention.verdict.by, varve::bound::latency) << attention.verdict.why;
+  EXPECT_DOUBLE_EQ(attention.verdict.memory_share, 40.0 / 120);
+  EXPECT_DOUBLE_EQ(attention.verdict.compute_share, 8.0 / 120);
+  // Of the compute time 3 ns are the tensor cores', 5 ns those of FP32.
+  EXPECT_EQ(attention.verdict.pipe, varve::math_pipe::fp32);
+  EXPECT_EQ(attention.inclusive.declared.pipe, varve::math_pipe::mixed);
+  EXPECT_DOUBLE_EQ(attention.inclusive.roof.total, 40);
+  EXPECT_EQ(phase_of(total, "decode").verdict.pipe, varve::math_pipe::fp32);
+}
+
+TEST(add_report, weighs_counts_by_calls) {
+  report total;
+  for (const int passes : {1, 2}) {
+    const time_ns begin = total.end;
+    trace_builder b = window(begin, begin + 1000);
+    for (int p = 0; p < passes; ++p) {
+      add_pass(b, begin + 200 * p, 30);
+      for (const auto what : {varve::count_kind::dram_read, varve::count_kind::dram_written}) {
+        b.t.counts.push_back(
+            {static_cast<std::uint32_t>(b.t.ranges.size() - 1), 0, passes == 1 ? 100 : 400, what});
+      }
+    }
+    add_report(total, report_of(b));
+  }
+  const varve::row& attention = row_of(total.layers, "attention", "decode");
+  ASSERT_TRUE(attention.counted);
+  EXPECT_EQ(attention.counted->calls, 3);
+  EXPECT_DOUBLE_EQ(attention.counted->dram_read, (100 + 400 + 400) / 3.0);
+}
+
 // Where a window tells no work at all, its time is that of unknown work beside windows that tell some.
 TEST(add_report, counts_windows_without_work_as_unknown) {
   trace_builder a = window(0, 1000);
@@ -527,6 +588,77 @@ TEST(add_report, adds_the_wall_of_unprofiled_runs_where_all_have_it) {
   trace_builder c = window(2000, 3000);
   add_report(total, c.analyze());
   EXPECT_EQ(total.unprofiled_wall, std::nullopt);
+}
+
+/// Sets every number of a report, for reports of files.
+class extremes {
+ public:
+  explicit extremes(std::int64_t value) : value_{value} {}
+  template <class T>
+  void operator()(const char*, T& value) {
+    set(value);
+  }
+  template <class T>
+  void unless(const char*, T&, T) {}
+  template <class Enum, std::size_t N>
+  void by(const char*, std::array<double, N>& values) {
+    values.fill(static_cast<double>(value_));
+  }
+
+ private:
+  template <class T>
+  void set(T& value) {
+    if constexpr (std::is_same_v<T, std::int64_t>) {
+      value = value_;
+    } else if constexpr (std::is_same_v<T, double>) {
+      value = static_cast<double>(value_);
+    } else if constexpr (std::is_same_v<T, std::optional<std::int64_t>>) {
+      value = value_;
+    } else if constexpr (!std::is_enum_v<T> && !std::is_arithmetic_v<T> && !std::is_same_v<T, std::string> &&
+                         !std::is_array_v<T>) {
+      varve::json::fields(*this, value);
+    }
+  }
+  template <class T>
+  void set(std::vector<T>& values) {
+    std::for_each(values.begin(), values.end(), [&](T& value) { set(value); });
+  }
+  template <class T>
+  void set(std::optional<T>& value) {
+    if (value) {
+      set(*value);
+    }
+  }
+  void set(varve::time_bucket& b) { b.count = value_; }
+
+  std::int64_t value_;
+};
+
+// Whatever a file says, nothing overflows and no row is lost.
+TEST(add_report, takes_any_numbers) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  trace_builder a = window(0, 1000);
+  add_pass(a, 100, 30);
+  a.t.gauges = {{100, 50, 0, varve::gauge_kind::temperature}};
+  report sound = report_of(a);
+  sound.collectives.resize(2);
+  sound.collectives[1].name = "all-reduce";
+  sound.operators.by_name.resize(2);
+  for (const std::int64_t value : {most, -most - 1, std::int64_t{-1}, std::int64_t{0}}) {
+    for (const std::int64_t other : {most, -most - 1, std::int64_t{1}}) {
+      report total = sound;
+      report next = sound;
+      extremes here{value};
+      extremes there{other};
+      varve::json::fields(here, total);
+      varve::json::fields(there, next);
+      total.end = next.begin = 0;
+      add_report(total, next);
+      EXPECT_EQ(total.phases.size(), 1U);
+      EXPECT_EQ(total.layers.size(), sound.layers.size());
+      EXPECT_LE(phase_of(total, "decode").samples.step.size(), 512U);
+    }
+  }
 }
 
 }  // namespace
