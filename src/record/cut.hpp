@@ -24,7 +24,7 @@ namespace varve::record {
 /// and windows overlap.
 class cut {
  public:
-  static constexpr time_ns settling = 1'000'000'000;  ///< without a later launch to go by
+  static constexpr time_ns settling = 1'000'000'000;   ///< without a later launch to go by
   static constexpr time_ns patience = 30'000'000'000;  ///< longer than any pass runs
   static constexpr time_ns patience_with_overlap = 10'000'000'000;
 
