@@ -3,6 +3,7 @@
 #include "record/cut.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace varve::record {
@@ -34,8 +35,14 @@ struct cut::root {
 };
 
 bool cut::takes(std::uint32_t correlation, time_ns begin) const noexcept {
-  const auto call = launched_.find(correlation);
-  return call != launched_.end() ? calls_[call->second] : begin < at_;
+  const std::uint32_t call = call_of(correlation);
+  return call != none ? calls_[call] : begin < at_;
+}
+
+/// The last one of several.
+std::uint32_t cut::call_of(std::uint32_t correlation) const noexcept {
+  const auto after = std::upper_bound(called_.begin(), called_.end(), std::pair{correlation, none});
+  return after != called_.begin() && std::prev(after)->first == correlation ? std::prev(after)->second : none;
 }
 
 std::vector<cut::root> cut::roots_of(const trace& t, const std::vector<std::uint32_t>& held) {
@@ -65,7 +72,7 @@ std::vector<cut::root> cut::roots_of(const trace& t, const std::vector<std::uint
   std::vector<bool> seen(c.size(), false);
   for (std::uint32_t i = 0; i < c.size(); ++i) {
     if (c.correlation[i] != 0) {
-      launched_[c.correlation[i]] = i;
+      called_.emplace_back(c.correlation[i], i);
     }
     if (c.range[i] < root_of_.size()) {
       root_of_call[i] = root_of_[c.range[i]];
@@ -75,16 +82,18 @@ std::vector<cut::root> cut::roots_of(const trace& t, const std::vector<std::uint
       roots.push_back({none, i, c.begin[i], c.end[i] >= t.end ? never : c.end[i]});
     }
   }
+  if (!std::is_sorted(called_.begin(), called_.end())) {
+    std::sort(called_.begin(), called_.end());
+  }
   for (root& one : roots) {
     one.done = one.end != never ? one.end : 0;
   }
   time_ns latest = unseen;  // begin of a call whose activities have begun to come
   for (std::size_t a = 0; a < t.activities.size(); ++a) {
-    const auto call = launched_.find(t.activities.correlation[a]);
-    if (call != launched_.end()) {
-      seen[call->second] = true;
-      latest = std::max(latest, c.begin[call->second]);
-      time_ns& done = roots[root_of_call[call->second]].done;
+    if (const std::uint32_t call = call_of(t.activities.correlation[a]); call != none) {
+      seen[call] = true;
+      latest = std::max(latest, c.begin[call]);
+      time_ns& done = roots[root_of_call[call]].done;
       done = std::max(done, t.activities.end[a]);
     }
   }

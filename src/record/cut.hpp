@@ -8,7 +8,7 @@
 #include <varve/trace.hpp>
 
 #include <cstdint>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace varve::record {
@@ -38,17 +38,16 @@ class cut {
   [[nodiscard]] const std::vector<bool>& calls() const noexcept { return calls_; }
   /// Whether this activity goes: with its launch, or by its begin.
   [[nodiscard]] bool takes(std::uint32_t correlation, time_ns begin) const noexcept;
-  [[nodiscard]] bool knows(std::uint32_t correlation) const noexcept {
-    return launched_.find(correlation) != launched_.end();
-  }
+  [[nodiscard]] bool knows(std::uint32_t correlation) const noexcept { return call_of(correlation) != none; }
 
  private:
   struct root;
+  [[nodiscard]] std::uint32_t call_of(std::uint32_t correlation) const noexcept;
   [[nodiscard]] std::vector<root> roots_of(const trace& t, const std::vector<std::uint32_t>& held);
   void choose(const std::vector<root>& roots, const trace& t, bool memory_is_short);
 
-  std::vector<std::uint32_t> root_of_;                         // by range, in roots
-  std::unordered_map<std::uint32_t, std::uint32_t> launched_;  // calls by correlation
+  std::vector<std::uint32_t> root_of_;                           // by range, in roots
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> called_;  // correlations, with their calls
   std::vector<bool> ranges_;
   std::vector<bool> calls_;
   time_ns at_;
