@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace varve::cupti {
@@ -161,17 +162,23 @@ void decoder::hand_over(trace& batch, bool full) noexcept {
 }
 
 bool decoder::hand_over_last(trace& batch) noexcept {
+  std::unique_ptr<trace> fresh;
+  try {
+    fresh = std::make_unique<trace>();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   const std::lock_guard lock{mutex_};
   if (!move_to(batch)) {
     return false;
   }
-  trace fresh;
-  std::swap(fresh.activities, waiting_.activities);  // keeps its memory
-  waiting_ = std::move(fresh);
+  std::swap(fresh->activities, waiting_.activities);  // keeps its memory
+  waiting_ = std::move(*fresh);
   names_ = {};
   shapes_ = {};
   nodes_.clear();
   last_stream_index_ = narrow_none;
+  full_ = false;  // there is room for what comes, or the next call says so
   return true;
 }
 

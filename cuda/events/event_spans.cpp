@@ -341,16 +341,20 @@ void event_spans::hand_over(std::vector<record::device_span>& spans) noexcept {
   }
 }
 
-void event_spans::await(std::vector<std::uint64_t>& passes) {
+bool event_spans::await(std::vector<std::uint64_t>& passes) {
   if (left_) {
-    return;
+    return true;
   }
-  const std::lock_guard poll{polling_};
+  const std::unique_lock poll{polling_, std::try_to_lock};
   const std::lock_guard lock{mutex_};
+  if (!poll || calls_ != 0) {
+    return false;
+  }
   for (const auto* const spans : {&open_, &pending_}) {
     std::for_each(spans->begin(), spans->end(), [&](const open_span& s) { passes.push_back(s.pass); });
   }
   std::for_each(done_.begin(), done_.end(), [&](const record::device_span& s) { passes.push_back(s.pass); });
+  return true;
 }
 
 void event_spans::before_fork(bool in_use) noexcept {

@@ -53,7 +53,7 @@ class event_spans final : public record::span_source {
 
   void poll() noexcept override;
   void hand_over(std::vector<record::device_span>& spans) noexcept override;
-  void await(std::vector<std::uint64_t>& passes) override;
+  [[nodiscard]] bool await(std::vector<std::uint64_t>& passes) override;
 
   [[nodiscard]] std::vector<device_info> devices() const override;
   [[nodiscard]] std::vector<loss> losses() const override;

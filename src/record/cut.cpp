@@ -11,7 +11,7 @@ namespace varve::record {
 namespace {
 
 constexpr time_ns never = std::numeric_limits<time_ns>::max();
-constexpr time_ns unseen = std::numeric_limits<time_ns>::min();
+constexpr time_ns unseen = std::numeric_limits<time_ns>::min() / 2;
 
 bool launches(const call_columns& c, std::size_t i) noexcept {
   const call_kind kind = c.kind[i];
@@ -30,6 +30,7 @@ struct cut::root {
   time_ns end = 0;   ///< on the host; `never` while it is open
   time_ns done = 0;  ///< the later of that and of its last activity's end
   bool launches = false;
+  bool replays = false;  ///< a graph
   bool complete = true;  ///< each of its launches has an activity
   bool ready = false;
 };
@@ -45,7 +46,7 @@ std::uint32_t cut::call_of(std::uint32_t correlation) const noexcept {
   return after != called_.begin() && std::prev(after)->first == correlation ? std::prev(after)->second : none;
 }
 
-std::vector<cut::root> cut::roots_of(const trace& t, const std::vector<std::uint32_t>& held) {
+std::vector<cut::root> cut::roots_of(const trace& t, const cut_options& options) {
   std::vector<root> roots;
   root_of_.assign(t.ranges.size(), none);
   for (std::uint32_t r = 0; r < t.ranges.size(); ++r) {
@@ -62,7 +63,7 @@ std::vector<cut::root> cut::roots_of(const trace& t, const std::vector<std::uint
       outermost.end = one.clipped_end && one.end >= t.end ? never : std::max(outermost.end, one.end);
     }
   }
-  for (const std::uint32_t r : held) {
+  for (const std::uint32_t r : options.held) {
     if (r < root_of_.size() && root_of_[r] != none) {
       roots[root_of_[r]].end = never;
     }
@@ -99,14 +100,17 @@ std::vector<cut::root> cut::roots_of(const trace& t, const std::vector<std::uint
   }
   for (std::uint32_t i = 0; i < c.size(); ++i) {
     if (launches(c, i)) {
-      roots[root_of_call[i]].launches = true;
-      roots[root_of_call[i]].complete = roots[root_of_call[i]].complete && seen[i];
+      root& one = roots[root_of_call[i]];
+      one.launches = true;
+      one.replays = one.replays || c.kind[i] == call_kind::graph_launch;
+      one.complete = one.complete && seen[i];
     }
   }
   for (root& one : roots) {
     if (one.end != never) {
       const time_ns age = t.end - one.done;
-      one.ready = !one.launches || age > patience || (one.complete && (latest > one.end || age > settling));
+      const bool given_up = age > patience || latest - (options.memory_is_short ? 0 : lag) > one.end;
+      one.ready = (one.complete || given_up) && (!one.replays || age > options.settling);
     }
   }
   return roots;
@@ -145,14 +149,15 @@ void cut::choose(const std::vector<root>& roots, const trace& t, bool memory_is_
   if (all_ready) {
     offer(t.end);
   }
-  at_ = quiet > t.begin ? quiet : best;
-  overlaps_ = at_ == t.begin && (memory_is_short || t.end - t.begin > patience_with_overlap) &&
+  const time_ns length = t.end - t.begin;
+  at_ = quiet > t.begin || !(memory_is_short || length > patience_for_quiet) ? quiet : best;
+  overlaps_ = at_ == t.begin && (memory_is_short || length > patience_with_overlap) &&
               std::any_of(roots.begin(), roots.end(), [](const root& one) { return one.ready; });
 }
 
-cut::cut(const trace& t, const std::vector<std::uint32_t>& held, bool memory_is_short) : at_{t.begin} {
-  const std::vector<root> roots = roots_of(t, held);
-  choose(roots, t, memory_is_short);
+cut::cut(const trace& t, const cut_options& options) : at_{t.begin} {
+  const std::vector<root> roots = roots_of(t, options);
+  choose(roots, t, options.memory_is_short);
   if (overlaps_) {
     at_ = t.end;
   }

@@ -13,23 +13,31 @@
 
 namespace varve::record {
 
+/// How a cut is looked for.
+struct cut_options {
+  std::vector<std::uint32_t> held;  ///< ranges that threads have adopted, or that a source will tell more of
+  bool memory_is_short = false;
+  time_ns settling = 1'000'000'000;  ///< how long further records of a graph may be on their way
+};
+
 /// Of a trace that was just copied. What is handed over are whole outermost ranges, with what was called and
-/// launched in them. A range is ready once it has ended and each of its launches has an activity, and one of
-/// a later launch has come too, so that none of a graph's is to come; or after `patience`, since records may
-/// be missing.
+/// launched in them; launches outside of ranges count as ranges do. A range is ready once it has ended and
+/// each of its launches has an activity, and graphs have settled, since how many records they make is not
+/// known. Records may be missing: no longer than `lag` behind those of later launches, or than `patience`,
+/// are they waited for.
 ///
-/// The cut is the latest moment at which no outermost range was open, all before it being ready; if there is
-/// one, a moment at which devices had done all of that too. Launches outside of ranges count as ranges do.
-/// Where ranges were open at all times for `patience_with_overlap`, or memory runs short, what is ready goes,
-/// and windows overlap.
+/// The cut is the latest moment at which no range was open and devices had done all before it. After
+/// `patience_for_quiet` without one, the latest at which no range was open on the host. Where some were open
+/// at all times for `patience_with_overlap`, what is ready goes, and windows overlap. Where memory is short
+/// there is no patience.
 class cut {
  public:
-  static constexpr time_ns settling = 1'000'000'000;   ///< without a later launch to go by
+  static constexpr time_ns lag = 5'000'000'000;
   static constexpr time_ns patience = 30'000'000'000;  ///< longer than any pass runs
+  static constexpr time_ns patience_for_quiet = 5'000'000'000;
   static constexpr time_ns patience_with_overlap = 10'000'000'000;
 
-  /// `held`: ranges that threads have adopted, and may launch in although they have ended.
-  cut(const trace& t, const std::vector<std::uint32_t>& held, bool memory_is_short = false);
+  cut(const trace& t, const cut_options& options);
 
   /// End of the window.
   [[nodiscard]] time_ns at() const noexcept { return at_; }
@@ -43,7 +51,7 @@ class cut {
  private:
   struct root;
   [[nodiscard]] std::uint32_t call_of(std::uint32_t correlation) const noexcept;
-  [[nodiscard]] std::vector<root> roots_of(const trace& t, const std::vector<std::uint32_t>& held);
+  [[nodiscard]] std::vector<root> roots_of(const trace& t, const cut_options& options);
   void choose(const std::vector<root>& roots, const trace& t, bool memory_is_short);
 
   std::vector<std::uint32_t> root_of_;                           // by range, in roots

@@ -42,7 +42,11 @@ void device_clock::read(bool at_once) noexcept {
   }
 }
 
+// What the clock was set by before goes on to count.
 void device_clock::forget_until(std::uint64_t ticks) noexcept {
+  if (course_of(anchors_).steps != 0) {
+    return;  // there are not many: they thin out
+  }
   const auto after =
       std::find_if(anchors_.begin(), anchors_.end(), [&](const clock_anchor& a) { return a.ticks > ticks; });
   if (after - anchors_.begin() > 1) {

@@ -29,7 +29,7 @@ void store::finish(trace& t, const clock_mapping& clock, std::uint64_t end) cons
   close(t, end);
   convert(t, clock);
   add_spans(t, clock);
-  t.begin = taken_until_.value_or(clock(begin_));
+  t.begin = begin_of_rest(clock);
   t.end = std::max(t.begin, clock(end));
   add_devices(t, clock);
   share_captured_work(t);

@@ -108,8 +108,8 @@ void in_child() noexcept {
   built_in_counter().leave_to_parent();
 }
 
-// Under the lock: what the devices did.
-void take_over(process_state& p) noexcept {
+// Under the lock: what the devices did. False where counts are to come.
+bool take_over(process_state& p) noexcept {
   if (p.devices != nullptr) {
     p.devices->hand_over(p.batch, p.records->full());
     p.records->take_over(p.batch);
@@ -121,9 +121,11 @@ void take_over(process_state& p) noexcept {
   }
   if (p.counts) {
     std::vector<counted_range> counts;
-    built_in_counter().hand_over(counts);
+    const bool all = built_in_counter().hand_over(counts);
     p.records->take_over(counts);
+    return all;
   }
+  return true;
 }
 
 // Under the lock: reads what the logs hold so far, and nothing of after the window.
@@ -134,7 +136,7 @@ void drain_so_far(process_state& p) noexcept {
     until = std::min(now(), p.ended.ticks);
   }
   p.records->drain(until);
-  take_over(p);
+  static_cast<void>(take_over(p));
 }
 
 // Records of a node come at most so much later than it is gone, and of a call than it was made.
@@ -153,6 +155,8 @@ void retire(process_state& p, time_ns interval) noexcept {
     p.records->retire();
   }
 }
+
+std::atomic<time_ns> settle_interval{cut_options{}.settling};
 
 clock_mapping mapping_until(const process_state& p, const clock_anchor& end) {
   return p.device_time.running() ? p.device_time.mapping() : clock_mapping{p.started, end};
@@ -191,6 +195,8 @@ void read_logs() noexcept {
 }  // namespace
 
 void retire_after(time_ns interval) noexcept { retire_interval = interval; }
+
+void settle_after(time_ns interval) noexcept { settle_interval = interval; }
 
 void wake_reader() noexcept {
   process_state& p = process();
@@ -401,7 +407,7 @@ recorded stop_recording(bool keep) {
   p.clock = mapping_until(p, p.ended);
   if (keep) {
     p.records->drain(p.ended.ticks, true);
-    take_over(p);
+    static_cast<void>(take_over(p));
     out.count = p.records->records();
     out.records = p.records->take(p.clock, p.ended.ticks);
     tell_more(p, out.records);
@@ -416,39 +422,66 @@ recorded copy_recording() {
   const clock_anchor now = read_anchor();
   p.device_time.read(true);
   p.records->drain(now.ticks);
-  take_over(p);
+  static_cast<void>(take_over(p));
   recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
   tell_more(p, out.records);
   return out;
 }
 
-recorded take_recording() {
-  built_in_source().poll(true);
-  built_in_spans().poll();
-  process_state& p = process();
-  const std::lock_guard lock{p.mutex};
-  const clock_anchor now = read_anchor();
-  p.device_time.read(true);
-  p.records->drain(now.ticks);
-  take_over(p);
-  if (p.devices != nullptr) {
-    if (!p.devices->hand_over_last(p.batch)) {
-      throw std::bad_alloc{};
-    }
-    p.records->take_over(p.batch);
-    p.records->renew_tables();
-    p.batch = {};
-  }
-  std::vector<std::uint64_t> awaited;
-  if (p.spans) {
-    built_in_spans().await(awaited);
-  }
-  recorded out{p.records->take_finished(mapping_until(p, now), now.ticks, awaited), 0};
-  out.count = out.records.ranges.size() + out.records.calls.size() + out.records.activities.size();
-  tell_more(p, out.records);
-  p.device_time.forget_until(p.records->begin());
-  retire(p, std::min<time_ns>(retire_interval, cut::patience));  // what comes later has lost its call anyway
+namespace {
+
+/// Nothing, as nothing was finished.
+recorded nothing_taken(const process_state& p, const clock_anchor& now) {
+  recorded out;
+  out.records.begin = out.records.end = p.records->begin_of_rest(mapping_until(p, now));
   return out;
+}
+
+/// Under the lock: whether all that is to be told of passes until `now` has been, but for `awaited`.
+bool bring_up_to(process_state& p, const clock_anchor& now, std::vector<std::uint64_t>& awaited) {
+  p.records->drain(now.ticks);
+  return (!p.spans || built_in_spans().await(awaited)) && take_over(p);
+}
+
+}  // namespace
+
+// Where somebody is about to tell of passes, it waits for a moment, without the lock.
+recorded take_recording(std::size_t& at_stake) {
+  constexpr int most_tries = 20;
+  process_state& p = process();
+  for (int tries = 1;; ++tries) {
+    built_in_source().poll(true);
+    built_in_spans().poll();
+    trace fresh;
+    std::vector<std::uint64_t> awaited;
+    std::unique_lock lock{p.mutex};
+    const clock_anchor now = read_anchor();
+    p.device_time.read(true);
+    if (!bring_up_to(p, now, awaited)) {
+      if (tries == most_tries) {
+        return nothing_taken(p, now);
+      }
+      lock.unlock();
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      continue;
+    }
+    if (p.devices != nullptr) {
+      if (!p.devices->hand_over_last(p.batch)) {
+        throw std::bad_alloc{};
+      }
+      p.records->take_over(p.batch);
+      p.records->renew_tables();
+      p.batch = std::move(fresh);
+    }
+    recorded out{p.records->take_finished(mapping_until(p, now), now.ticks, awaited, settle_interval), 0};
+    out.count = out.records.ranges.size() + out.records.calls.size() + out.records.activities.size();
+    at_stake = out.count;
+    tell_more(p, out.records);
+    p.device_time.forget_until(p.records->begin());
+    // What comes later has lost its call anyway.
+    retire(p, std::min<time_ns>(retire_interval, cut::patience));
+    return out;
+  }
 }
 
 recording_size size_of_recording() {

@@ -45,8 +45,11 @@ void close_window() noexcept;
 recorded stop_recording(bool keep);
 /// What was recorded until now.
 recorded copy_recording();
-/// What is finished by now, which is then forgotten.
-recorded take_recording();
+/// What is finished by now, which is then forgotten. Throws only std::bad_alloc: `at_stake` records are lost
+/// by that.
+recorded take_recording(std::size_t& at_stake);
+/// For tests: how long a replayed graph's further records are waited for; a second unless told.
+void settle_after(time_ns interval) noexcept;
 /// What was lost so far.
 std::vector<loss> recording_losses();
 /// For tests: how long what records of the past may need is kept, at least; a minute unless told.

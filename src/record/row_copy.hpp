@@ -33,6 +33,9 @@ class row_copy {
   /// The same of ranges and calls; none where it was left out.
   [[nodiscard]] std::uint32_t range(std::uint32_t index) const noexcept { return at(ranges_, index); }
   [[nodiscard]] std::uint32_t call(std::uint32_t index) const noexcept { return at(calls_, index); }
+  [[nodiscard]] std::uint16_t copied_stream(std::uint16_t row) const noexcept {
+    return row < streams_.size() ? streams_[row] : narrow_none;
+  }
   [[nodiscard]] std::uint32_t copied_node(std::uint32_t row) const noexcept { return at(nodes_, row); }
 
  private:

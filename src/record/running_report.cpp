@@ -30,16 +30,28 @@ struct running_report::impl {
   bool stopped = false;
   std::uint64_t failed = 0;  // windows that there was no memory for
 
+  std::mutex ending;  // guards `thread`, once it runs
   std::mutex waking;
   std::condition_variable wake;
   bool stopping = false;
 
-  void add(const trace& t) { add_report(total, analyze(t, options.analysis)); }
+  void add(const trace& t) noexcept;
   void take() noexcept;
   void run() noexcept;
   void end_thread() noexcept;
   [[nodiscard]] report shown() const;
 };
+
+/// Under the lock. What there is no memory for is left out as a whole.
+void running_report::impl::add(const trace& t) noexcept {
+  try {
+    report sum = total;
+    add_report(sum, analyze(t, options.analysis));
+    std::swap(total, sum);
+  } catch (const std::bad_alloc&) {
+    ++failed;
+  }
+}
 
 void running_report::impl::take() noexcept {
   const std::lock_guard lock{adding};
@@ -67,8 +79,10 @@ void running_report::impl::end_thread() noexcept {
     stopping = true;
   }
   wake.notify_all();
-  if (thread != nullptr && thread->joinable()) {
+  const std::lock_guard lock{ending};
+  if (thread != nullptr) {
     thread->join();
+    thread.reset();
   }
 }
 
@@ -85,7 +99,7 @@ report running_report::impl::shown() const {
   return r;
 }
 
-running_report::running_report(session& of, running_options options) noexcept {
+running_report::running_report(session& of, const running_options& options) noexcept {
   try {
     impl_ = std::make_unique<impl>(of, options);
     if (options.period > 0) {
@@ -130,8 +144,10 @@ report running_report::stop() {
   }
   impl_->end_thread();
   const std::lock_guard lock{impl_->adding};
-  if (!std::exchange(impl_->stopped, true)) {
-    impl_->add(impl_->of.stop());
+  if (!impl_->stopped) {
+    const trace rest = impl_->of.stop();
+    impl_->stopped = true;
+    impl_->add(rest);
   }
   return impl_->shown();
 }

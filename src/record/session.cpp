@@ -41,6 +41,8 @@ struct session::impl {
   std::vector<loss> told;  // with what was taken, in all
   time_ns overhead_told = 0;
   std::uint64_t lost_records = 0;  // that were taken
+  /// Nothing of it is the child's to wait for or to end.
+  [[nodiscard]] bool is_a_parents() const noexcept { return owner != 0 && owner != ::getpid(); }
 
   void start(int headers) noexcept;
   void begin_recording(int headers);
@@ -52,6 +54,7 @@ struct session::impl {
   [[nodiscard]] bool tells_of_spans() const;
   [[nodiscard]] std::vector<collector_status> collectors() const;
   time_ns describe(trace& t, std::size_t records) const;
+  void leave_out_told(trace& t) const;
   trace take();
 };
 
@@ -149,7 +152,7 @@ std::vector<collector_status> session::impl::collectors() const {
       out.push_back(record::built_in_spans().status());
     }
   }
-  if (owner == ::getpid()) {
+  if (!is_a_parents()) {
     for (collector_status& one : gauges.status()) {
       out.push_back(std::move(one));
     }
@@ -221,6 +224,10 @@ time_ns session::impl::describe(trace& t, std::size_t records) const {
   }
   t.lose("records lost: no memory to hand over what was taken (std::bad_alloc)", "session", lost_records);
   t.own_overhead += overhead - overhead_told;
+  return overhead;
+}
+
+void session::impl::leave_out_told(trace& t) const {
   for (const loss& l : told) {
     for (loss& now : t.losses) {
       now.count -= now.what == l.what && now.where == l.where ? std::min(now.count, l.count) : 0;
@@ -228,37 +235,37 @@ time_ns session::impl::describe(trace& t, std::size_t records) const {
   }
   t.losses.erase(std::remove_if(t.losses.begin(), t.losses.end(), [](const loss& l) { return l.count == 0; }),
                  t.losses.end());
-  return overhead;
 }
 
 trace session::impl::take() {
-  record::recorded finished = record::take_recording();
+  std::size_t at_stake = 0;
   try {
+    record::recorded finished = record::take_recording(at_stake);
     trace& t = finished.records;
-    overhead_told = describe(t, finished.count);
-    for (const loss& l : t.losses) {
-      const auto before = std::find_if(told.begin(), told.end(), [&](const loss& other) {
-        return other.what == l.what && other.where == l.where;
-      });
-      if (before != told.end()) {
-        before->count += l.count;
-      } else {
-        told.push_back(l);
-      }
-    }
+    const time_ns overhead = describe(t, finished.count);
+    std::vector<loss> all = t.losses;
+    leave_out_told(t);
     t.gauges.erase(
         std::find_if(t.gauges.begin(), t.gauges.end(), [&](const gauge_sample& s) { return s.at > t.end; }),
         t.gauges.end());
     gauges.forget_until(t.end, record::session_clock());
+    told = std::move(all);
+    overhead_told = overhead;
     return std::move(t);
   } catch (const std::bad_alloc&) {
-    lost_records += finished.count;
+    lost_records += at_stake;
     throw;
   }
 }
 
 trace session::impl::stop(bool keep) {
   trace out;
+  if (is_a_parents()) {
+    if (running.exchange(false)) {
+      out.lose("session left with the parent process: a forked child starts its own", "session");
+    }
+    return out;
+  }
   {
     const std::lock_guard lock{life};
     if (!running) {
@@ -269,10 +276,6 @@ trace session::impl::stop(bool keep) {
       return out;
     }
     running = false;
-    if (owner != ::getpid()) {
-      out.lose("session left with the parent process: a forked child starts its own", "session");
-      return out;
-    }
     record::close_window();
     gauges.stop();
     record::built_in_source().stop();
@@ -288,7 +291,8 @@ trace session::impl::stop(bool keep) {
       for (const auto& c : options.collectors) {
         c->drain(out);
       }
-      describe(out, all.count);
+      static_cast<void>(describe(out, all.count));
+      leave_out_told(out);
     }
   }
   say(log_level::info, "session stopped");
@@ -328,24 +332,25 @@ session::~session() {
 trace session::stop() { return impl_ != nullptr ? impl_->stop(true) : trace{}; }
 
 trace session::snapshot() {
-  if (impl_ == nullptr) {
+  if (impl_ == nullptr || impl_->is_a_parents()) {
     return {};
   }
   const std::lock_guard lock{impl_->life};
-  if (!impl_->running || impl_->owner != ::getpid()) {
+  if (!impl_->running) {
     return {};
   }
   record::recorded now = record::copy_recording();
-  impl_->describe(now.records, now.count);
+  static_cast<void>(impl_->describe(now.records, now.count));
+  impl_->leave_out_told(now.records);
   return std::move(now.records);
 }
 
 trace session::take() {
-  if (impl_ == nullptr) {
+  if (impl_ == nullptr || impl_->is_a_parents()) {
     return {};
   }
   const std::lock_guard lock{impl_->life};
-  return impl_->running && impl_->owner == ::getpid() ? impl_->take() : trace{};
+  return impl_->running ? impl_->take() : trace{};
 }
 
 session_status session::status() const {
@@ -354,13 +359,16 @@ session_status session::status() const {
     out.error = "no session: this object was moved from, or there was no memory for one";
     return out;
   }
-  const std::lock_guard lock{impl_->life};
+  std::unique_lock lock{impl_->life, std::defer_lock};
+  if (!impl_->is_a_parents()) {  // a thread of the parent's may have had it at the fork
+    lock.lock();
+  }
   out.running = impl_->running;
   out.error = impl_->error;
   out.clock = record::clock_name();
   out.marker_ns = impl_->marker_ns;
   out.collectors = impl_->running ? impl_->collectors() : impl_->last;
-  if (impl_->running && impl_->owner == ::getpid()) {
+  if (impl_->running && !impl_->is_a_parents()) {
     out.losses = record::recording_losses();
     if (impl_->options.counters.enabled) {
       for (loss& l : record::built_in_counter().losses()) {

@@ -45,8 +45,9 @@ class span_source {
   /// Moves the spans since the last call behind those in `spans`; they wait where there is no memory. Thread
   /// safe.
   virtual void hand_over(std::vector<device_span>& spans) noexcept = 0;
-  /// Adds the passes whose spans are to come. Waits for a poll. Throws only std::bad_alloc.
-  virtual void await(std::vector<std::uint64_t>& passes) = 0;
+  /// Adds the passes whose spans are to come. False while a pass names a stream or ends, or somebody polls:
+  /// ask again. Throws only std::bad_alloc.
+  [[nodiscard]] virtual bool await(std::vector<std::uint64_t>& passes) = 0;
 
   [[nodiscard]] virtual std::vector<device_info> devices() const = 0;
   [[nodiscard]] virtual std::vector<loss> losses() const = 0;

@@ -370,7 +370,8 @@ std::optional<std::uint32_t> store::known_range(std::uint64_t token) const {
   }
   const log_state& s = logs_[number - 1];
   if (serial >= s.first_serial && serial - s.first_serial < s.ranges.size()) {
-    return s.ranges[serial - s.first_serial];
+    const std::uint32_t range = s.ranges[serial - s.first_serial];
+    return range != taken ? std::optional{range} : std::nullopt;
   }
   if (serial >= s.first_serial && serial < s.next_serial) {
     return none;  // known, and not kept

@@ -59,6 +59,9 @@ class store {
   /// The session begins later than was thought; nothing was read so far.
   void begin_at(std::uint64_t ticks) noexcept { begin_ = session_begin_ = ticks; }
   [[nodiscard]] std::uint64_t begin() const noexcept { return begin_; }
+  [[nodiscard]] time_ns begin_of_rest(const clock_mapping& clock) const {
+    return taken_until_.value_or(clock(begin_));
+  }
 
   /// Reads what the logs held at `until` ticks. A thread that marks faster than this reads does not hold it
   /// up. `last`: recording ended then, and nothing will be read later. This and what follows throw nothing:
@@ -86,10 +89,10 @@ class store {
   [[nodiscard]] trace copy(const clock_mapping& clock, std::uint64_t end) const;
   [[nodiscard]] trace take(const clock_mapping& clock, std::uint64_t end);
   /// What is finished by then, as a trace of its own, and forgets it: what it keeps begins where that ends.
-  /// `awaited`: tokens of passes that a source will tell more of. To be called after renew_tables(). Throws
-  /// only std::bad_alloc, and then nothing has changed.
+  /// `awaited`: tokens of passes that a source will tell more of; `settling`: as cut_options has it. To be
+  /// called after renew_tables(). Throws only std::bad_alloc, and then nothing has changed.
   [[nodiscard]] trace take_finished(const clock_mapping& clock, std::uint64_t end,
-                                    const std::vector<std::uint64_t>& awaited = {});
+                                    const std::vector<std::uint64_t>& awaited, time_ns settling);
   /// Ranges, calls and activities kept.
   [[nodiscard]] std::size_t records() const noexcept {
     return t_.ranges.size() + t_.calls.size() + t_.activities.size();
@@ -110,6 +113,8 @@ class store {
     std::uint32_t range;
     bool open;
   };
+  /// In place of the index of a range that was taken.
+  static constexpr std::uint32_t taken = none - 1;
   struct node_rows {
     std::uint64_t version;  // that was seen last,
     std::uint32_t row;      // and its row
@@ -208,11 +213,12 @@ class store {
   [[nodiscard]] std::unordered_map<std::uint32_t, captured_work> captured_work_of(
       const trace& t, const std::unordered_map<std::uint32_t, std::size_t>& nodes) const;
   struct remainder;
+  [[nodiscard]] bool anything_over() const noexcept;
   [[nodiscard]] std::vector<std::uint32_t> held(const std::vector<std::uint64_t>& awaited) const;
   [[nodiscard]] remainder rest_of_cut(const cut& c, const trace& all) const;
   void keep_services(remainder& rest, const row_copy& copy, const trace& all) const;
   void keep_captures(remainder& rest, row_copy& copy, const cut& c) const;
-  void keep_logs(remainder& rest, row_copy& copy) const;
+  void keep_logs(remainder& rest, row_copy& copy, const cut& c) const;
   void become(remainder&& rest) noexcept;
 
   std::uint64_t epoch_;

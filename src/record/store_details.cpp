@@ -167,14 +167,14 @@ bool store::place_in_capture(std::uint64_t token, std::uint64_t origin, capture&
     }
     return find_part(range->second, origin, c.part);
   }
-  const auto taken = taken_captures_.find(token);
-  if (taken == taken_captures_.end()) {
+  const auto gone = taken_captures_.find(token);
+  if (gone == taken_captures_.end()) {
     return true;
   }
-  const bool placed = find_part(taken->second.nodes, origin, c.part);
-  if (placed && c.part < taken->second.declared.size()) {
-    n.declared = taken->second.declared[c.part];
-    n.told_by = taken->second.by;
+  const bool placed = find_part(gone->second.nodes, origin, c.part);
+  if (placed && c.part < gone->second.declared.size()) {
+    n.declared = gone->second.declared[c.part];
+    n.told_by = gone->second.by;
   }
   return placed;
 }

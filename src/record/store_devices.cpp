@@ -179,6 +179,11 @@ void store::add_devices(trace& t, const clock_mapping& clock) const {
   if (clock.has_steps()) {
     settle(t, clock, first);
   }
+  if (taken_until_) {  // what came late is of this window
+    for (memory_event& m : t.memory_events) {
+      m.at = std::max(m.at, t.begin);
+    }
+  }
   remove_outside(t, first);
   std::stable_sort(t.memory_events.begin(), t.memory_events.end(),
                    [](const memory_event& a, const memory_event& b) { return a.at < b.at; });

@@ -3,36 +3,13 @@
 //
 // What is finished leaves the store, as a trace of its own; the store goes on with the rest.
 #include "record/cut.hpp"
-#include "record/graph_labels.hpp"
 #include "record/row_copy.hpp"
-#include "record/store.hpp"
+#include "record/store_rest.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace varve::record {
-
-/// What stays, in new tables.
-struct store::remainder {
-  trace t;
-  std::uint64_t begin = 0;
-  std::deque<log_state> logs;
-  std::unordered_map<std::uint64_t, std::uint16_t> streams;
-  std::unordered_map<std::uint64_t, node_rows> nodes;
-  std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> carriers;
-  std::unordered_map<std::uint64_t, captured_work> taken_captures;
-  std::vector<std::uint32_t> last_works;
-  std::vector<std::uint32_t> works_before;
-  activity_columns device_activities;
-  std::size_t unresolved = 0;
-  std::vector<kept_span> spans;
-  std::vector<capture> captures;
-  std::unordered_map<std::uint64_t, request_state> requests;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> early_links;
-  std::unordered_map<std::uint32_t, std::uint64_t> ends_elsewhere;
-  std::uint64_t late = 0;
-};
 
 // What has been adopted, or will be told more of.
 std::vector<std::uint32_t> store::held(const std::vector<std::uint64_t>& awaited) const {
@@ -57,12 +34,27 @@ void store::renew_tables() noexcept {
   device_streams_.clear();
 }
 
+/// Whether there may be anything to take: else nothing needs to be copied.
+bool store::anything_over() const noexcept {
+  const auto is_over = [](const range& r) {
+    return r.parent == none && r.kind != range_kind::request && r.end != 0;
+  };
+  return std::any_of(t_.ranges.begin(), t_.ranges.end(), is_over) ||
+         std::any_of(t_.calls.range.begin(), t_.calls.range.end(),
+                     [](std::uint32_t range) { return range == none; }) ||
+         t_.ranges.empty();
+}
+
 trace store::take_finished(const clock_mapping& clock, std::uint64_t end,
-                           const std::vector<std::uint64_t>& awaited) {
-  trace all = copy(clock, end);
-  const cut c{all, held(awaited), used_ > memory_ / 4};
+                           const std::vector<std::uint64_t>& awaited, time_ns settling) {
   trace out;
-  out.begin = all.begin;
+  out.begin = out.end = begin_of_rest(clock);
+  if (!anything_over()) {
+    out.losses = losses();
+    return out;
+  }
+  trace all = copy(clock, end);
+  const cut c{all, {held(awaited), used_ > memory_ / 4, settling}};
   out.end = c.at();
   out.losses = std::move(all.losses);
   out.devices = std::move(all.devices);
@@ -123,7 +115,7 @@ store::remainder store::rest_of_cut(const cut& c, const trace& all) const {
     stays[i] = !c.takes(call, device_activities_.begin[i]);
     rest.unresolved += stays[i] && i < unresolved_ ? 1U : 0U;
     const time_ns ended = device_activities_.end[i];
-    rest.late += !stays[i] && !c.knows(call) && ended != 0 && ended <= all.begin ? 1U : 0U;
+    rest.late += taken_until_ && !stays[i] && !c.knows(call) && ended != 0 && ended <= all.begin ? 1U : 0U;
   }
   copy.activities(device_activities_, stays, rest.device_activities);
   for (const memory_event& m : t_.memory_events) {
@@ -139,189 +131,14 @@ store::remainder store::rest_of_cut(const cut& c, const trace& all) const {
     }
   }
   for (const auto& [where, row] : streams_) {
-    rest.streams.emplace(where, copy.stream(row));
+    if (copy.copied_stream(row) != narrow_none) {
+      rest.streams.emplace(where, copy.copied_stream(row));
+    }
   }
   keep_services(rest, copy, all);
   keep_captures(rest, copy, c);
-  keep_logs(rest, copy);
+  keep_logs(rest, copy, c);
   return rest;
-}
-
-// Of a request that goes on, passes that go have served: when the first and the last of them ended, and how
-// many they are, is remembered.
-void store::keep_services(remainder& rest, const row_copy& copy, const trace& all) const {
-  std::unordered_map<std::uint32_t, time_ns> ends;  // of those passes, with their work on devices
-  const auto is_split = [&](const request_link& l) {
-    return copy.range(l.request) != none && copy.range(l.pass) == none;
-  };
-  for (const request_link& l : all.requests) {
-    if (is_split(l)) {
-      ends.emplace(l.pass, all.ranges[l.pass].end);
-    }
-  }
-  if (ends.empty()) {
-    return;
-  }
-  std::unordered_map<std::uint32_t, std::uint32_t> range_of;  // by correlation
-  for (std::size_t c = 0; c < all.calls.size(); ++c) {
-    range_of.emplace(all.calls.correlation[c], all.calls.range[c]);
-  }
-  for (std::size_t a = 0; a < all.activities.size(); ++a) {
-    const auto call = range_of.find(all.activities.correlation[a]);
-    std::uint32_t r = call != range_of.end() ? call->second : none;
-    while (r < all.ranges.size() && ends.find(r) == ends.end()) {
-      r = all.ranges[r].parent;
-    }
-    if (const auto pass = ends.find(r); pass != ends.end()) {
-      pass->second = std::max(pass->second, all.activities.end[a]);
-    }
-  }
-  std::vector<earlier_service>& known = rest.t.earlier_services;
-  std::unordered_map<std::uint32_t, std::size_t> rows;
-  for (std::size_t k = 0; k < known.size(); ++k) {
-    rows.emplace(known[k].request, k);
-  }
-  std::set<std::pair<std::uint32_t, std::uint32_t>> counted;
-  for (const request_link& l : all.requests) {
-    if (!is_split(l) || !counted.emplace(l.request, l.pass).second) {
-      continue;
-    }
-    const std::uint32_t request = copy.range(l.request);
-    const time_ns begin = all.ranges[l.pass].begin;
-    const time_ns end = ends.at(l.pass);
-    const auto [row, is_new] = rows.emplace(request, known.size());
-    if (is_new) {
-      known.push_back({request, 0, begin, end, end});
-    }
-    earlier_service& s = known[row->second];
-    ++s.passes;
-    if (begin < s.first_begin) {
-      s.first_begin = begin;
-      s.first_end = end;
-    }
-    s.last_end = std::max(s.last_end, end);
-  }
-}
-
-// Nodes carry work of the ranges that they were captured in. Of those that go, it is settled now, also for
-// nodes that nothing has been heard of so far.
-void store::keep_captures(remainder& rest, row_copy& copy, const cut& c) const {
-  std::unordered_map<std::uint32_t, std::size_t> counts;
-  for (const auto& [range, nodes] : carriers_) {
-    counts.emplace(range, nodes.size());
-    if (copy.range(range) != none) {
-      rest.carriers.emplace(copy.range(range), nodes);
-    }
-  }
-  const auto captures = labels_of_graphs().captures();
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> gone;
-  for (const auto& [token, nodes] : captures) {
-    const std::uint32_t range = known_range(token).value_or(none);
-    if (range < c.ranges().size() && c.ranges()[range]) {
-      counts[range] = std::max(counts[range], nodes);
-      gone.emplace_back(token, range);
-    } else if (const auto before = taken_captures_.find(token); before != taken_captures_.end()) {
-      rest.taken_captures.insert(*before);
-    }
-  }
-  const auto works = captured_work_of(t_, counts);
-  for (const auto& [token, range] : gone) {
-    if (works.at(range).declared.empty()) {
-      continue;
-    }
-    captured_work& taken = rest.taken_captures[token] = works.at(range);
-    if (const auto met = carriers_.find(range); met != carriers_.end()) {
-      taken.nodes = met->second;
-    }
-  }
-  // Others are asked for anew if they come again.
-  std::vector<bool> ran(t_.graph_nodes.size() + 1, false);
-  for (const activity_columns* const a : {&t_.activities, &device_activities_}) {
-    for (const std::uint32_t n : a->node) {
-      ran[std::min<std::size_t>(n, t_.graph_nodes.size())] = true;
-    }
-  }
-  for (const auto& [id, rows] : nodes_) {
-    if (ran[rows.row] && labels_of_graphs().knows(id)) {
-      rest.nodes.emplace(id, node_rows{rows.version, copy.node(rows.row), copy.node(rows.newest)});
-    }
-  }
-  rest.captures.resize(rest.t.graph_nodes.size());
-  for (std::uint32_t row = 0; row < captures_.size(); ++row) {
-    const std::uint32_t n = copy.copied_node(row);
-    if (n == none) {
-      continue;
-    }
-    const capture& was = captures_[row];
-    rest.captures[n] = {copy.range(was.range), was.part, copy.copied_node(was.older)};
-    const auto work = copy.range(was.range) == none ? works.find(was.range) : works.end();
-    if (work != works.end() && was.part < work->second.declared.size()) {
-      rest.t.graph_nodes[n].declared = work->second.declared[was.part];
-      rest.t.graph_nodes[n].told_by = work->second.by;
-    }
-  }
-}
-
-void store::keep_logs(remainder& rest, row_copy& copy) const {
-  rest.last_works.assign(rest.t.ranges.size(), none);
-  for (std::uint32_t w = 0; w < rest.t.works.size(); ++w) {
-    std::uint32_t& last = rest.last_works[rest.t.works[w].range];
-    rest.works_before.push_back(std::exchange(last, w));
-  }
-  rest.logs = logs_;
-  for (log_state& s : rest.logs) {
-    s.thread = copy.thread(s.thread);
-    // What stays of before the cut, as captures under way, is looked for one by one; what came since by
-    // serial.
-    std::size_t first = s.ranges.size();
-    for (std::size_t k = s.ranges.size(); k-- > 0;) {
-      const std::uint32_t was = s.ranges[k];
-      s.ranges[k] = copy.range(was);
-      if (s.ranges[k] != none && static_cast<std::uint64_t>(t_.ranges[was].begin) >= rest.begin) {
-        first = k;
-      }
-    }
-    const auto begin = s.ranges.begin() + static_cast<std::ptrdiff_t>(first);
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> old;
-    for (const auto& [serial, was] : s.old) {
-      if (copy.range(was) != none) {
-        old.emplace_back(serial, copy.range(was));
-      }
-    }
-    for (std::size_t k = 0; k < first; ++k) {
-      if (s.ranges[k] != none) {
-        old.emplace_back(s.first_serial + k, s.ranges[k]);
-      }
-    }
-    s.old = std::move(old);
-    s.ranges.erase(s.ranges.begin(), begin);
-    s.first_serial += first;
-    for (open_entry& entry : s.stack) {
-      entry.range = copy.range(entry.range);
-      entry.label = copy.label(entry.label);
-    }
-    for (auto& [correlation, call] : s.calls) {
-      call = copy.call(call);
-    }
-    s.calls.erase(
-        std::remove_if(s.calls.begin(), s.calls.end(), [](const auto& c) { return c.second == none; }),
-        s.calls.end());
-  }
-  for (const auto& [id, request] : requests_) {
-    if (copy.range(request.range) != none) {
-      rest.requests.emplace(id, request_state{copy.range(request.range), request.open});
-    }
-  }
-  for (const auto& [id, pass] : early_links_) {
-    if (copy.range(pass) != none) {
-      rest.early_links.emplace(id, copy.range(pass));
-    }
-  }
-  for (const auto& [range, ticks] : ends_elsewhere_) {
-    if (copy.range(range) != none) {
-      rest.ends_elsewhere.emplace(copy.range(range), ticks);
-    }
-  }
 }
 
 void store::become(remainder&& rest) noexcept {
@@ -357,8 +174,9 @@ void store::become(remainder&& rest) noexcept {
               bytes_of_request +
           spans_.size() * sizeof(kept_span) + t_.counts.size() * sizeof(range_count) +
           t_.memory_events.size() * sizeof(memory_event);
-  for (const auto& [token, taken] : taken_captures_) {
-    used_ += bytes_of_request + taken.declared.size() * sizeof(work) + taken.nodes.size() * sizeof(token);
+  for (const auto& [token, work] : taken_captures_) {
+    used_ +=
+        bytes_of_request + work.declared.size() * sizeof(varve::work) + work.nodes.size() * sizeof(token);
   }
   full_ = used_ > memory_;
 }

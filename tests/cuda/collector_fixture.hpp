@@ -31,13 +31,13 @@ using varve_test::piece_of_work;
 class collector_test : public testing::Test {
  protected:
   collector_test() {
-    ++made_;
+    ++made;
     options.gpu.cupti_library = "libcupti.so.13";
   }
 
   /// Version and names of a libcupti are read once in a process: tests that need their own want a process of
   /// their own, as ctest gives each of them.
-  static bool first_in_process() { return made_ == 1; }
+  static bool first_in_process() { return made == 1; }
 
   void SetUp() override { standin::reset(); }
   void TearDown() override {
@@ -78,7 +78,7 @@ class collector_test : public testing::Test {
   varve::session_options options;
 
  private:
-  static inline int made_ = 0;
+  static inline int made = 0;
   std::mutex mutex_;
   std::vector<std::string> expected_;
 };

@@ -7,7 +7,6 @@
 #include "support/ranges.hpp"
 
 #include <initializer_list>
-#include <numeric>
 #include <optional>
 #include <string_view>
 
@@ -478,57 +477,6 @@ TEST_F(graphs_in_a_session, count_the_work_declared_at_capture_once_a_replay) {
   EXPECT_EQ(row->inclusive.calls, 5);
   EXPECT_EQ(row->inclusive.calls_with_work, 5);
   EXPECT_EQ(row->inclusive.declared.flops, 4 * 100 + 7);
-}
-
-// Five times three replays, each of two kernels; from the third time on they are of a newer capture. A trace
-// has what was certainly over: the last replays come with the next one.
-TEST_F(graphs_in_a_session, keep_layers_and_work_in_traces_that_are_taken_meanwhile) {
-  varve::session session{on_standin()};
-  const auto captured = [&](std::int64_t flops) {
-    const varve::phase pass{varve::capture};
-    standin::begin_capture(stream);
-    {
-      varve::layer layer{"attention", 0};
-      layer.work([&] { return varve::work{flops, 0, 0, 0}; });
-      standin::launch(stream, "gemm");
-      standin::launch(stream, "softmax");
-    }
-    return standin::end_capture(stream);
-  };
-  const standin::executable e = standin::instantiate(captured(100));
-  std::vector<std::int64_t> calls;
-  std::int64_t kernels = 0;
-  std::int64_t flops = 0;
-  const auto add = [&](const varve::trace& t) {
-    EXPECT_THAT(t.losses, IsEmpty());
-    const varve::report report = varve::analyze(t);
-    EXPECT_EQ(report.quality.unmatched, 0);
-    EXPECT_EQ(report.quality.unlabelled_nodes, 0);
-    EXPECT_EQ(report.quality.stale_nodes, 0);
-    const varve::row* const row = report.find({"attention", 0, VARVE_DECODE});
-    calls.push_back(row != nullptr ? row->inclusive.calls : 0);
-    kernels += row != nullptr ? row->inclusive.kernels : 0;
-    flops += row != nullptr ? row->inclusive.declared.flops : 0;
-    for (const std::uint32_t name : t.activities.name) {
-      EXPECT_THAT(std::string{t.strings[name]}, testing::AnyOf("gemm", "softmax"));
-    }
-  };
-  for (int window = 0; window < 5; ++window) {
-    if (window == 2) {
-      ASSERT_EQ(standin::update(e, captured(7)), 0);
-    }
-    for (int i = 0; i < 3; ++i) {
-      replay(stream, e);
-    }
-    standin::deliver();
-    add(session.take());
-  }
-  add(session.stop());
-  EXPECT_THAT(calls, SizeIs(6));
-  EXPECT_THAT(calls, Each(testing::Ge(1)));
-  EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), std::int64_t{0}), 15);
-  EXPECT_EQ(kernels, 15 * 2);
-  EXPECT_EQ(flops, 6 * 100 + 9 * 7);
 }
 
 // The same path twice in a graph, each of two operators on pipes of their own, each with a kernel.

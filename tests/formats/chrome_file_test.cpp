@@ -20,7 +20,6 @@
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 using testing_support::dump;

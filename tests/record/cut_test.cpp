@@ -50,7 +50,8 @@ class cut_test : public testing::Test {
   void ran(std::uint32_t correlation, time_ns begin, time_ns end) {
     t.add_activity({begin * us, end * us, correlation, none, none, none, 0});
   }
-  [[nodiscard]] cut made(const std::vector<std::uint32_t>& held = {}) const { return cut{t, held}; }
+  [[nodiscard]] cut made(const std::vector<std::uint32_t>& held = {}) const { return cut{t, {held}}; }
+  [[nodiscard]] cut made_in_need() const { return cut{t, {{}, true}}; }
 
   varve::trace t;
 };
@@ -97,7 +98,10 @@ TEST_F(cut_test, waits_for_the_activities_of_a_pass) {
   EXPECT_EQ(made().at(), 0);
   ran(b, 140, 150);  // of the first none has come
   EXPECT_EQ(made().at(), 0);
-  ran(a, 20, 30);  // and the second may have more to come, as a graph's kernels
+  t.calls.end[1] = t.end;
+  t.ranges[1].end = t.end;  // and the second is open
+  t.ranges[1].clipped_end = true;
+  ran(a, 20, 30);
   EXPECT_EQ(made().at(), 120 * us);
   EXPECT_THAT(made().calls(), ElementsAre(true, false));
   EXPECT_TRUE(made().takes(a, 20 * us));
@@ -106,10 +110,13 @@ TEST_F(cut_test, waits_for_the_activities_of_a_pass) {
   EXPECT_FALSE(made().takes(77, 120 * us));
 }
 
-TEST_F(cut_test, waits_a_while_for_activities_that_nothing_later_shows_to_be_all) {
+// How many records a graph makes is not known: records of other launches, on whichever stream, tell nothing.
+TEST_F(cut_test, waits_until_a_graph_has_settled) {
   const std::uint32_t first = pass(0, 100);
-  ran(call(10, first), 20, 300);
-  t.end = 300 * us + cut::settling;
+  ran(call(10, first, varve::call_kind::graph_launch), 20, 300);
+  const std::uint32_t second = pass(400, 410);
+  ran(call(405, second), 406, 407);
+  t.end = 300 * us + varve::record::cut_options{}.settling;
   EXPECT_EQ(made().at(), 0);
   t.end += 1;
   EXPECT_EQ(made().at(), t.end);
@@ -124,6 +131,20 @@ TEST_F(cut_test, waits_no_longer_than_its_patience_for_activities_that_are_missi
   EXPECT_EQ(made().at(), t.end);
 }
 
+// Records of launches 5 s later are there: what is missing is lost.
+TEST_F(cut_test, waits_no_longer_than_its_lag_where_later_launches_have_their_records) {
+  const std::uint32_t first = pass(0, 100);
+  call(10, first);
+  const time_ns later = 100 + cut::lag / us;
+  const std::uint32_t second = pass(200, later + 10);
+  ran(call(later, second), later + 1, later + 2);
+  t.end = (later + 20) * us;
+  EXPECT_EQ(made().at(), 0);
+  EXPECT_EQ(made_in_need().at(), t.end);  // then any later one will do
+  t.calls.begin[1] += 1;
+  EXPECT_EQ(made().at(), t.end);
+}
+
 TEST_F(cut_test, waits_for_no_activity_of_a_call_that_a_capture_recorded) {
   const std::uint32_t first = pass(0, 100);
   call(10, first);
@@ -132,7 +153,8 @@ TEST_F(cut_test, waits_for_no_activity_of_a_call_that_a_capture_recorded) {
   EXPECT_EQ(made().at(), t.end);
 }
 
-// The device was at pass 0 until 130, when pass 1 had begun on the host; it was done with both at 210.
+// The device was at pass 0 until 130, when pass 1 had begun on the host; it was done with both at 210. Before
+// pass d it was still at c, and before the open one at d: 230 is the last quiet moment.
 TEST_F(cut_test, is_where_devices_had_done_all_too_if_there_is_such_a_moment) {
   const std::uint32_t a = pass(0, 100);
   const std::uint32_t b = pass(120, 200);
@@ -142,13 +164,17 @@ TEST_F(cut_test, is_where_devices_had_done_all_too_if_there_is_such_a_moment) {
   ran(call(240, c), 250, 320);
   const std::uint32_t d = pass(310, 400);
   ran(call(311, d), 320, 420);
-  open(410);
-  // Before pass d the device was still at c, and before the open one at d: 230 is the last quiet moment.
+  const std::uint32_t e = open(410);
   EXPECT_EQ(made().at(), 230 * us);
   EXPECT_THAT(made().ranges(), ElementsAre(true, true, false, false, false));
-  t.activities.end[1] = 235 * us;  // now there is none: the latest at which the host was in no pass
-  EXPECT_EQ(made().at(), 310 * us);
-  EXPECT_THAT(made().ranges(), ElementsAre(true, true, true, false, false));
+  t.activities.end[1] = 235 * us;  // now there is none
+  EXPECT_EQ(made().at(), 0);
+  EXPECT_EQ(made_in_need().at(), 410 * us);  // the latest at which the host was in no pass
+  t.ranges[e].end = t.end = cut::patience_for_quiet;
+  EXPECT_EQ(made().at(), 0);
+  t.ranges[e].end = t.end += 1;
+  EXPECT_EQ(made().at(), 410 * us);
+  EXPECT_THAT(made().ranges(), ElementsAre(true, true, true, true, false));
 }
 
 TEST_F(cut_test, holds_launches_outside_of_passes_as_passes) {
@@ -184,7 +210,7 @@ TEST_F(cut_test, overlaps_where_passes_were_open_for_long) {
   pass(60, 200);
   t.ranges[1].end = t.end = cut::patience_with_overlap;
   EXPECT_EQ(made().at(), 0);
-  EXPECT_TRUE((cut{t, {}, true}.overlaps()));  // where memory runs short
+  EXPECT_TRUE(made_in_need().overlaps());
   t.ranges[1].end = t.end += 1;
   EXPECT_TRUE(made().overlaps());
   EXPECT_EQ(made().at(), t.end);

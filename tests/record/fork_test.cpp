@@ -3,6 +3,7 @@
 //
 // Processes that fork while varve is at work.
 #include <varve/marker.hpp>
+#include <varve/running_report.hpp>
 #include <varve/session.hpp>
 
 #include <gmock/gmock.h>
@@ -63,6 +64,31 @@ TEST(process, forks_while_threads_mark) {
   }
   go = false;
   worker.join();
+}
+
+TEST(process, leaves_a_running_report_alone_in_a_child_forked_while_it_takes) {
+  for (int i = 0; i < 20; ++i) {
+    varve::session session;
+    varve::running_report running{session, {1'000, {}}};  // takes all the time
+    for (int k = 0; k < 2000; ++k) {
+      const varve::phase pass{varve::decode};
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);  // ends a child that waits for what only its parent can do
+      const bool nothing = running.so_far().phases.empty() && session.take().ranges.empty() &&
+                           session.snapshot().ranges.empty() && running.stop().phases.empty();
+      static_cast<void>(session.status());
+      static_cast<void>(session.stop());
+      std::exit(nothing ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    const varve::report all = running.stop();
+    ASSERT_EQ(all.phases.size(), 1U);
+    EXPECT_EQ(all.phases[0].passes, 2000);
+  }
 }
 
 TEST(process, kills_no_child_that_exits_with_a_session) {

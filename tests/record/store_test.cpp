@@ -255,4 +255,47 @@ TEST_F(store_test, what_is_not_kept_is_counted_by_its_kind_once) {
   EXPECT_EQ(varve_test::lost(t, "trace memory full"), 6U);
 }
 
+// Of a device, whose records come when what they are of was taken.
+class late_records : public store_test {
+ protected:
+  varve::trace take() {
+    const std::uint64_t until = now();
+    records->drain(until);
+    return records->take_finished({}, until, {}, 0);
+  }
+  void ran(varve::time_ns begin, varve::time_ns end) {
+    varve::trace batch;
+    batch.strings.intern("gemm");
+    batch.intern_stream({0, 0, 0});
+    batch.add_activity({begin, end, 77, 0, varve::none, varve::none, 0});
+    records->take_over(batch);
+    records->renew_tables();
+  }
+};
+
+TEST_F(late_records, of_calls_that_were_taken_are_counted) {
+  end(begin("layer"));
+  ran(1, 2);  // of long before the session: none of its
+  const varve::trace first = take();
+  EXPECT_THAT(first.activities.name, IsEmpty());
+  EXPECT_THAT(first.losses, IsEmpty());
+  ran(first.begin, first.end);
+  const varve::trace second = take();
+  EXPECT_THAT(second.activities.name, IsEmpty());
+  const varve::trace rest = copy(now());
+  EXPECT_EQ(varve_test::lost(rest, "came after their pass had been taken"), 1U);
+}
+
+TEST_F(late_records, of_memory_are_of_the_next_window) {
+  end(begin("layer"));
+  const varve::trace first = take();
+  varve::trace batch;
+  batch.memory_events.push_back({first.begin, 64, true});
+  records->take_over(batch);
+  const varve::trace rest = copy(now());
+  ASSERT_EQ(rest.memory_events.size(), 1U);
+  EXPECT_EQ(rest.memory_events[0].at, first.end);
+  EXPECT_EQ(rest.memory_events[0].bytes, 64);
+}
+
 }  // namespace

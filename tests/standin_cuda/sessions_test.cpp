@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <thread>
 
@@ -86,6 +87,31 @@ TEST_F(event_sessions, hand_over_a_pass_when_its_span_has_come) {
   EXPECT_THAT(rest.ranges, IsEmpty());
   EXPECT_THAT(rest.event_spans, IsEmpty());
   EXPECT_THAT(rest.losses, IsEmpty());
+}
+
+TEST_F(event_sessions, hand_over_each_span_with_its_pass_while_passes_come_and_go) {
+  varve::session session{options()};
+  std::atomic<bool> done{false};
+  std::size_t passes = 0;
+  const auto add = [&](const varve::trace& t) {
+    EXPECT_EQ(t.event_spans.size(), t.ranges.size());
+    EXPECT_THAT(t.losses, IsEmpty());
+    passes += t.ranges.size();
+  };
+  std::thread taker{[&] {
+    while (!done) {
+      add(session.take());
+    }
+  }};
+  for (int i = 0; i < 2000; ++i) {
+    varve::phase pass{varve::decode};
+    pass.stream(stream);
+    work(1000);
+  }
+  done = true;
+  taker.join();
+  add(session.stop());
+  EXPECT_EQ(passes, 2000U);
 }
 
 TEST_F(event_sessions, give_each_pass_that_names_its_stream_a_span) {

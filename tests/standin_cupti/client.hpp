@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+// NOLINTBEGIN(readability-identifier-naming): CUPTI's names
 extern "C" {
 standin::cupti::result cuptiSubscribe(standin::cupti::subscriber_handle*, standin::cupti::callback_function,
                                       void*);
@@ -37,6 +38,7 @@ standin::cupti::result cuptiActivityGetNumDroppedRecords(standin::cupti::context
 standin::cupti::result cuptiActivityPushExternalCorrelationId(standin::cupti::external_correlation_kind,
                                                               std::uint64_t);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace standin {
 
