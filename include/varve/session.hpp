@@ -127,12 +127,13 @@ class VARVE_API session {
   [[nodiscard]] trace snapshot();
   /// What is finished by now, as a trace that begins where the one before ended; the session forgets it and
   /// goes on. So a session may run for days: analyze() each such trace, and add_report() the reports up.
-  /// Passes are handed over whole, once they have ended and their work on devices has come: the trace ends
-  /// where no pass is open, and is empty as long as none such is found. Where passes overlap at all times,
-  /// traces do too after 10 s, or once a quarter of the memory is full. Passes inside of a range that stays
-  /// open wait for its end, requests for theirs. stop() and snapshot() have what was not taken; `collectors`
-  /// hand over at the stop. Losses are those since the last call. Takes time in proportion to what was
-  /// recorded since. Throws only std::bad_alloc; records lost by that are counted.
+  /// Passes are handed over whole, once they have ended and their work on devices has come (a second later
+  /// where they replay graphs). The trace ends where no pass is open and devices are idle, and is empty as
+  /// long as there is no such moment. Without one for 5 s (10 s where passes overlap on the host), or where a
+  /// quarter of the memory is used, traces overlap by the passes that are under way. Passes inside of a range
+  /// that stays open wait for its end, requests for theirs. stop() and snapshot() have what was not taken;
+  /// `collectors` hand over at the stop. Losses are those since the last call. Takes time, and memory, in
+  /// proportion to what the session holds. Throws only std::bad_alloc; records lost by that are counted.
   [[nodiscard]] trace take();
   [[nodiscard]] session_status status() const;
   [[nodiscard]] explicit operator bool() const noexcept;

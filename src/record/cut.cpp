@@ -109,7 +109,7 @@ std::vector<cut::root> cut::roots_of(const trace& t, const cut_options& options)
   for (root& one : roots) {
     if (one.end != never) {
       const time_ns age = t.end - one.done;
-      const bool given_up = age > patience || latest - (options.memory_is_short ? 0 : lag) > one.end;
+      const bool given_up = age > patience || latest - (options.memory_used > 0.75 ? 0 : lag) > one.end;
       one.ready = (one.complete || given_up) && (!one.replays || age > options.settling);
     }
   }
@@ -117,7 +117,7 @@ std::vector<cut::root> cut::roots_of(const trace& t, const cut_options& options)
 }
 
 // All roots before the moment are ready, and over on the host; `quiet`: and on devices.
-void cut::choose(const std::vector<root>& roots, const trace& t, bool memory_is_short) {
+void cut::choose(const std::vector<root>& roots, const trace& t, double memory_used) {
   std::vector<std::uint32_t> order(roots.size());
   for (std::uint32_t k = 0; k < order.size(); ++k) {
     order[k] = k;
@@ -149,6 +149,7 @@ void cut::choose(const std::vector<root>& roots, const trace& t, bool memory_is_
   if (all_ready) {
     offer(t.end);
   }
+  const bool memory_is_short = memory_used > 0.25;
   const time_ns length = t.end - t.begin;
   at_ = quiet > t.begin || !(memory_is_short || length > patience_for_quiet) ? quiet : best;
   overlaps_ = at_ == t.begin && (memory_is_short || length > patience_with_overlap) &&
@@ -157,7 +158,7 @@ void cut::choose(const std::vector<root>& roots, const trace& t, bool memory_is_
 
 cut::cut(const trace& t, const cut_options& options) : at_{t.begin} {
   const std::vector<root> roots = roots_of(t, options);
-  choose(roots, t, options.memory_is_short);
+  choose(roots, t, options.memory_used);
   if (overlaps_) {
     at_ = t.end;
   }

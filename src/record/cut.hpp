@@ -15,8 +15,8 @@ namespace varve::record {
 
 /// How a cut is looked for.
 struct cut_options {
-  std::vector<std::uint32_t> held;  ///< ranges that threads have adopted, or that a source will tell more of
-  bool memory_is_short = false;
+  std::vector<std::uint32_t> held;   ///< ranges that threads have adopted, or that a source will tell more of
+  double memory_used = 0;            ///< share of what there is
   time_ns settling = 1'000'000'000;  ///< how long further records of a graph may be on their way
 };
 
@@ -28,8 +28,8 @@ struct cut_options {
 ///
 /// The cut is the latest moment at which no range was open and devices had done all before it. After
 /// `patience_for_quiet` without one, the latest at which no range was open on the host. Where some were open
-/// at all times for `patience_with_overlap`, what is ready goes, and windows overlap. Where memory is short
-/// there is no patience.
+/// at all times for `patience_with_overlap`, what is ready goes, and windows overlap. Where a quarter of the
+/// memory is used, there is no such patience, and with three quarters none with missing records.
 class cut {
  public:
   static constexpr time_ns lag = 5'000'000'000;
@@ -52,7 +52,7 @@ class cut {
   struct root;
   [[nodiscard]] std::uint32_t call_of(std::uint32_t correlation) const noexcept;
   [[nodiscard]] std::vector<root> roots_of(const trace& t, const cut_options& options);
-  void choose(const std::vector<root>& roots, const trace& t, bool memory_is_short);
+  void choose(const std::vector<root>& roots, const trace& t, double memory_used);
 
   std::vector<std::uint32_t> root_of_;                           // by range, in roots
   std::vector<std::pair<std::uint32_t, std::uint32_t>> called_;  // correlations, with their calls

@@ -54,7 +54,7 @@ trace store::take_finished(const clock_mapping& clock, std::uint64_t end,
     return out;
   }
   trace all = copy(clock, end);
-  const cut c{all, {held(awaited), used_ > memory_ / 4, settling}};
+  const cut c{all, {held(awaited), static_cast<double>(used_) / static_cast<double>(memory_), settling}};
   out.end = c.at();
   out.losses = std::move(all.losses);
   out.devices = std::move(all.devices);

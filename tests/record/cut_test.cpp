@@ -51,7 +51,7 @@ class cut_test : public testing::Test {
     t.add_activity({begin * us, end * us, correlation, none, none, none, 0});
   }
   [[nodiscard]] cut made(const std::vector<std::uint32_t>& held = {}) const { return cut{t, {held}}; }
-  [[nodiscard]] cut made_in_need() const { return cut{t, {{}, true}}; }
+  [[nodiscard]] cut made_in_need(double memory_used = 0.26) const { return cut{t, {{}, memory_used}}; }
 
   varve::trace t;
 };
@@ -140,7 +140,8 @@ TEST_F(cut_test, waits_no_longer_than_its_lag_where_later_launches_have_their_re
   ran(call(later, second), later + 1, later + 2);
   t.end = (later + 20) * us;
   EXPECT_EQ(made().at(), 0);
-  EXPECT_EQ(made_in_need().at(), t.end);  // then any later one will do
+  EXPECT_THAT(made_in_need().ranges(), ElementsAre(false, true));
+  EXPECT_THAT(made_in_need(0.76).ranges(), ElementsAre(true, true));  // then any later one will do
   t.calls.begin[1] += 1;
   EXPECT_EQ(made().at(), t.end);
 }
