@@ -214,6 +214,7 @@ class store {
       const trace& t, const std::unordered_map<std::uint32_t, std::size_t>& nodes) const;
   struct remainder;
   [[nodiscard]] bool anything_over() const noexcept;
+  void note_holder(const clock_mapping& clock, std::uint64_t end);
   [[nodiscard]] std::vector<std::uint32_t> held(const std::vector<std::uint64_t>& awaited) const;
   [[nodiscard]] remainder rest_of_cut(const cut& c, const trace& all) const;
   void keep_services(remainder& rest, const row_copy& copy, const trace& all) const;
@@ -272,7 +273,9 @@ class store {
   std::uint64_t unknown_requests_ = 0;  // beside those in early_ends_
   std::uint64_t ended_open_ = 0;
   std::uint64_t refused_threads_ = 0;
-  std::uint64_t late_ = 0;  // activities of calls that had been taken
+  std::uint64_t late_ = 0;     // activities of calls that had been taken
+  std::uint64_t held_up_ = 0;  // takes, by an open range around passes,
+  std::string holder_;         // which is this
 };
 
 }  // namespace varve::record

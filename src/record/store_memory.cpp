@@ -82,6 +82,11 @@ std::vector<loss> store::reasons() const {
     out.push_back({"activities on streams beyond the first 65534: kept, without their stream and device",
                    "session", streamless_});
   }
+  if (held_up_ != 0) {
+    out.push_back({"takes that a range held up which stays open around passes, here \"" + holder_ +
+                       "\": mark the passes, not the loop around them",
+                   "session", held_up_});
+  }
   return out;
 }
 

@@ -45,10 +45,36 @@ bool store::anything_over() const noexcept {
          t_.ranges.empty();
 }
 
+/// Who marks the loop around passes learns why nothing comes.
+void store::note_holder(const clock_mapping& clock, std::uint64_t end) {
+  const auto has_been_open = [&](const range& r) {
+    return r.kind != range_kind::request && r.kind != range_kind::phase && r.parent == none && r.end == 0 &&
+           clock(end) - clock(static_cast<std::uint64_t>(r.begin)) > cut::patience_with_overlap;
+  };
+  if (std::none_of(t_.ranges.begin(), t_.ranges.end(), has_been_open)) {
+    return;
+  }
+  for (const range& inner : t_.ranges) {
+    if (inner.kind != range_kind::phase || inner.parent == none) {
+      continue;
+    }
+    std::uint32_t outermost = inner.parent;
+    while (t_.ranges[outermost].parent != none) {
+      outermost = t_.ranges[outermost].parent;
+    }
+    if (has_been_open(t_.ranges[outermost])) {
+      ++held_up_;
+      holder_ = label_text(t_, t_.ranges[outermost].label);
+      return;
+    }
+  }
+}
+
 trace store::take_finished(const clock_mapping& clock, std::uint64_t end,
                            const std::vector<std::uint64_t>& awaited, time_ns settling) {
   trace out;
   out.begin = out.end = begin_of_rest(clock);
+  note_holder(clock, end);
   if (!anything_over()) {
     out.losses = losses();
     return out;

@@ -3,6 +3,7 @@
 //
 // What a drain up to a chosen time reads. Ticks stand for nanoseconds: the clock mapping is the identity.
 #include "record/store.hpp"
+#include "record/cut.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -296,6 +297,20 @@ TEST_F(late_records, of_memory_are_of_the_next_window) {
   ASSERT_EQ(rest.memory_events.size(), 1U);
   EXPECT_EQ(rest.memory_events[0].at, first.end);
   EXPECT_EQ(rest.memory_events[0].bytes, 64);
+}
+
+TEST_F(store_test, names_the_range_that_holds_up_takes) {
+  const std::uint64_t serving = begin("serve");
+  log().pop(log().push(VARVE_KIND_PHASE, "decode", varve::no_index, true), true);
+  const std::uint64_t until = now();
+  records->drain(until);
+  const auto later = static_cast<std::uint64_t>(cut::patience_with_overlap);
+  EXPECT_THAT(records->take_finished({}, until, {}, 0).ranges, IsEmpty());
+  EXPECT_THAT(records->reasons(), IsEmpty());
+  EXPECT_THAT(records->take_finished({}, until + later, {}, 0).ranges, IsEmpty());
+  ASSERT_EQ(records->reasons().size(), 1U);
+  EXPECT_THAT(records->reasons()[0].what, testing::HasSubstr("here \"serve\""));
+  end(serving);
 }
 
 }  // namespace
