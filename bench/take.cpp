@@ -51,7 +51,7 @@ void take(benchmark::State& state) {
   double analyzing = 0;
   double adding = 0;
   double taken = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     for (std::int64_t i = 0; i < state.range(0); ++i) {
       decode(device);
     }
