@@ -91,6 +91,7 @@ bool collector::attach(const std::string& path) {
     refuse(explain(registered, "cuptiActivityRegisterCallbacks"));
     return false;
   }
+  attached_since_ = record::monotonic();
   avoid_defects();
   attached_.load()->graphs.reset_counts();
   follow_graphs(true);
@@ -166,6 +167,8 @@ void collector::begin() {
              buffer_pool::ready_of(options_.buffer_bytes, options_.buffers));
   dropped_ = 0;
   lost_bytes_ = 0;
+  late_before_ = late_at_stop_;
+  forget_last_launches();
   ++era_;
   last_flush_ = record::monotonic();
   enable_records(true);
@@ -246,6 +249,7 @@ void collector::stop() noexcept {
   }
   recording_ = false;
   wait_for_completions();  // that have seen it recording
+  late_at_stop_ = late_;
   if (asks && !stays_attached()) {
     detach();
   }
