@@ -57,7 +57,7 @@ class collector final : public record::device_source {
   /// records. Where CUPTI refuses, none is known.
   void follow_captures(const std::string& library) noexcept;
   void ignore_captures() noexcept;
-  [[nodiscard]] bool capturing() const noexcept { return contexts_.capturing(); }
+  [[nodiscard]] bool capturing() const noexcept { return contexts_.may_capture(); }
   [[nodiscard]] std::uint64_t captures_begun() const noexcept { return contexts_.captures_begun(); }
 
  private:
