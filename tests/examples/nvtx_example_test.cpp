@@ -139,7 +139,8 @@ class nvtx_example : public testing::Test {
 
 // In each forward pass: embedding, 2 layers of 6 ops, head, sampling, outputs: 1 + 2 × (1 + 6) + 3 = 18.
 // A prefill pass has inputs too: 19.
-// Loading: embedding, 2 layers, head, inputs, and memory for 7 lists of ids and once for the rest: 13. Warming up: a prefill and a decode pass.
+// Loading: embedding, 2 layers, head, inputs, and memory for 7 lists of ids and once for the rest: 13.
+// Warming up: a prefill and a decode pass.
 
 TEST_F(nvtx_example, sees_a_range_for_each_call_of_the_report) {
   ASSERT_NO_FATAL_FAILURE(run("--eager"));
