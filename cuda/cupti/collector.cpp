@@ -91,7 +91,6 @@ bool collector::attach(const std::string& path) {
     refuse(explain(registered, "cuptiActivityRegisterCallbacks"));
     return false;
   }
-  attached_since_ = record::monotonic();
   avoid_defects();
   attached_.load()->graphs.reset_counts();
   follow_graphs(true);
@@ -169,6 +168,8 @@ void collector::begin() {
   lost_bytes_ = 0;
   late_before_ = late_at_stop_;
   forget_last_launches();
+  contexts_.forget_shown();
+  looks_since_ = record::monotonic();
   ++era_;
   last_flush_ = record::monotonic();
   enable_records(true);

@@ -148,7 +148,7 @@ class collector final : public record::device_source {
   bool records_on_ = false;
   bool whole_graphs_on_ = false;
   time_ns last_flush_ = 0;
-  time_ns attached_since_ = 0;
+  time_ns looks_since_ = 0;  // for captures that began before
 
   buffer_pool pool_;
   std::atomic<bool> recording_{false};

@@ -74,6 +74,11 @@ void context_book::call_was_captured() noexcept {
   shown_ = shown_ || captures_.empty();
 }
 
+void context_book::forget_shown() noexcept {
+  const std::lock_guard lock{mutex_};
+  shown_ = false;
+}
+
 bool context_book::capturing() const noexcept {
   const std::lock_guard lock{mutex_};
   return !captures_.empty();

@@ -60,6 +60,8 @@ class context_book {
   void stream_gone(stream_handle s) noexcept;
   /// A call only made a node of a graph: it shows a capture that began before there was somebody to tell.
   void call_was_captured() noexcept;
+  /// Who looks anew is shown it anew.
+  void forget_shown() noexcept;
 
   [[nodiscard]] bool capturing() const noexcept;
   /// Or one that calls have shown, or that was forgotten for want of memory.

@@ -66,7 +66,7 @@ void collector::look_for_captures() noexcept {
     return;
   }
   looks_for_captures_ = true;
-  while (!contexts_.may_capture() && record::monotonic() - attached_since_ < look) {
+  while (!contexts_.may_capture() && record::monotonic() - looks_since_ < look) {
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
   looks_for_captures_ = false;

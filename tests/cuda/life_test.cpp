@@ -283,6 +283,21 @@ TEST_F(capturing, that_began_before_a_short_session_is_known_by_its_next_call) {
   standin::end_capture(s);
 }
 
+TEST_F(capturing, that_began_before_arming_and_went_with_its_stream_is_nothing_to_the_next_session) {
+  const standin::stream s = standin::create_stream();
+  standin::begin_capture(s);
+  ASSERT_TRUE(varve::arm());
+  for (const int expected : {0, 1}) {
+    varve::session session{on_standin()};
+    launch(expected == 0 ? s : standin::stream{});
+    if (expected == 0) {
+      standin::destroy_stream(s);
+    }
+    static_cast<void>(session.stop());
+    EXPECT_EQ(waits, expected);
+  }
+}
+
 TEST_F(capturing, of_a_blocking_stream_that_began_before_the_session_the_driver_tells_of) {
   standin::initialise();
   fake_driver::capture(true);
