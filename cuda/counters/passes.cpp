@@ -57,16 +57,16 @@ void range_counter::begin_pass(const char* name) {
     return;
   }
   const calls_of_ours guard{d, nullptr};
-  if (profiler_ == nullptr && !enable(current)) {
-    return;
-  }
-  if (current != context_) {
+  if (profiler_ != nullptr && current != context_) {
     ++other_context_;
     return;
   }
   // What was launched before must not count for the first range.
-  if (cuda::is_of_capture(cuda::synchronize(*d, context_))) {
+  if (cuda::is_of_capture(cuda::synchronize(*d, current))) {
     ++captured_;
+    return;
+  }
+  if (profiler_ == nullptr && !enable(current)) {
     return;
   }
   next_turn_ = &turns_[name];
@@ -89,6 +89,11 @@ bool range_counter::enable(cuda::context c) {
   if (d.context_get_device == nullptr || d.context_get_device(&device) != cuda::success || device < 0) {
     ++no_context_;
     return false;
+  }
+  if (left_enabled_ != nullptr) {
+    const cuda::in_context earlier{d, context_};
+    left_enabled_->disable();
+    left_enabled_.reset();
   }
   device_ = static_cast<std::uint32_t>(device);
   context_ = c;

@@ -61,10 +61,13 @@ void range_counter::stop() noexcept {
   if (ran && profiler_ != nullptr) {
     const cuda::driver* const d = cuda::find_driver(false);
     const calls_of_ours guard{d, context_};
-    if (d != nullptr && !cupti::the_collector().capturing()) {
-      static_cast<void>(cuda::synchronize(*d, context_));
+    const bool captured = cupti::the_collector().capturing() ||
+                          (d != nullptr && cuda::is_of_capture(cuda::synchronize(*d, context_)));
+    if (captured) {
+      left_enabled_ = std::move(profiler_);
+    } else {
+      profiler_->disable();
     }
-    profiler_->disable();
   }
   cupti::the_collector().ignore_captures();
 }

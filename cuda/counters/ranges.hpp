@@ -77,6 +77,7 @@ class range_counter final : public record::range_counter {
   std::uint32_t version_ = 0;
   std::string error_;
   std::unique_ptr<profiler> profiler_;
+  std::unique_ptr<profiler> left_enabled_;  ///< of a session that stopped beside a capture
   cuda::context context_ = nullptr;
   std::uint32_t device_ = 0;
   std::map<std::string, std::size_t, std::less<>> turns_;  ///< by kind of pass: the next one's

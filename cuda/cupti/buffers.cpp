@@ -153,6 +153,12 @@ std::size_t buffer_pool::lent(std::uint64_t first, std::uint64_t end) const noex
       lent_.begin(), lent_.end(), [&](const loan& l) { return l.number >= first && l.number < end; }));
 }
 
+std::uint64_t buffer_pool::loan_of(const std::uint8_t* data) const noexcept {
+  const std::lock_guard lock{mutex_};
+  const auto found = std::find_if(lent_.begin(), lent_.end(), [&](const loan& l) { return l.data == data; });
+  return found != lent_.end() ? found->number : loans_;
+}
+
 std::size_t buffer_pool::lent() const noexcept {
   const std::lock_guard lock{mutex_};
   return lent_.size();

@@ -48,6 +48,8 @@ class buffer_pool {
   [[nodiscard]] std::size_t lent() const noexcept;
   /// How often something has been lent so far.
   [[nodiscard]] std::uint64_t loans() const noexcept;
+  /// The number of the loan of what is lent; loans() for anything else.
+  [[nodiscard]] std::uint64_t loan_of(const std::uint8_t* data) const noexcept;
   /// Of the loans from the `first`-th on to before the `end`-th, those that have not been given back.
   [[nodiscard]] std::size_t lent(std::uint64_t first, std::uint64_t end) const noexcept;
 

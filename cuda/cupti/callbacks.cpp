@@ -120,7 +120,8 @@ void collector::on_call(callback_domain domain, std::uint32_t id, const callback
         break;
     }
   }
-  leave_call(era);
+  leave_call(era,
+             d.function_return_value == nullptr || *static_cast<const int*>(d.function_return_value) == 0);
   if (d.context != nullptr && last_contexts.is_new(d.context, era)) {
     contexts_.saw(d.context);
   }
@@ -133,8 +134,12 @@ void collector::on_resource(resource_event what, const resource_data& d) noexcep
   } else if (what == resource_event::context_destroy_starting) {
     contexts_.gone(d.context);
   } else if (what == resource_event::stream_destroy_starting) {
-    contexts_.capture_ends(d.stream);
+    contexts_.stream_gone(d.stream);
   } else if (d.descriptor != nullptr) {
+    if (what == resource_event::graph_node_created &&
+        (call_is_captured() || looks_for_captures_.load(std::memory_order_relaxed))) {
+      contexts_.call_was_captured();
+    }
     attached_.load(std::memory_order_relaxed)
         ->graphs.happened(what, *static_cast<const graph_data*>(d.descriptor));
   }
@@ -188,7 +193,8 @@ void collector::buffer_completed(context_handle /*context*/, std::uint32_t /*str
     me.attached_.load()->records.read(buffer, valid);
     record::wake_reader();
   } else if (valid != 0) {
-    me.attached_.load()->records.discard(buffer, valid);
+    const std::size_t records = me.attached_.load()->records.discard(buffer, valid);
+    me.late_ += me.pool_.loan_of(buffer) < me.fetched_ ? records : 0;
   }
   me.pool_.give(buffer);
   --me.completing_;

@@ -8,6 +8,7 @@
 #include "record/registry.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <string_view>
 
 namespace varve::cupti {
@@ -23,7 +24,21 @@ struct open_call {
   bool recorded = false;
   bool captured = false;
   bool builds = false;  // graphs
+  bool launches = false;
+  std::uint32_t inner = 0;  // correlation of the last call inside it
 };
+
+/// Both ids in one word, on a cache line of its own: threads that launch do not slow each other down.
+struct alignas(64) last_launch {
+  std::atomic<std::uint64_t> ids{0};
+};
+std::array<last_launch, most_last_launches> launches;
+std::atomic<std::size_t> threads{0};
+
+last_launch& launch_of_this_thread() noexcept {
+  thread_local const std::size_t mine __attribute__((tls_model("initial-exec"))) = threads++;
+  return launches[mine % launches.size()];
+}
 
 std::uint8_t special_of(std::string_view name) noexcept {
   const auto holds = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
@@ -70,11 +85,13 @@ void enter_call(std::uint8_t kind, std::uint32_t correlation, std::uint32_t era)
     if (c.recorded && this_log != nullptr) {
       this_log->append_kept(make_slot(event::call_end, now(), c.correlation));  // gives its slot back
     }
-    c = {era, 0, 0, false, false, false};
+    c = {};
+    c.era = era;
   }
   thread_log* const log = this_log != nullptr ? this_log : registry.acquire();
   if (c.depth++ != 0) {
     // Inside another call: part of it, whichever of the two ids the records carry.
+    c.inner = correlation;
     if (c.recorded && correlation != c.correlation) {
       log->append_alias(correlation, c.correlation);
     }
@@ -84,6 +101,8 @@ void enter_call(std::uint8_t kind, std::uint32_t correlation, std::uint32_t era)
   c.correlation = correlation;
   c.captured = false;
   c.builds = what == call_kind::graph_build;
+  c.launches = what == call_kind::launch || what == call_kind::graph_launch;
+  c.inner = correlation;
   c.recorded = false;
   if (log != nullptr) {
     const slot s = make_slot(event::call_begin, now(), call_payload(what, correlation));
@@ -91,7 +110,7 @@ void enter_call(std::uint8_t kind, std::uint32_t correlation, std::uint32_t era)
   }
 }
 
-void leave_call(std::uint32_t era) noexcept {
+void leave_call(std::uint32_t era, bool succeeded) noexcept {
   using namespace record;
   open_call& c = this_call;
   if (c.era != era || c.depth == 0 || --c.depth != 0) {
@@ -102,11 +121,32 @@ void leave_call(std::uint32_t era) noexcept {
     this_log->append_kept(
         make_slot(event::call_end, now(), c.correlation | (c.captured ? call_captured : 0)));
   }
+  if (c.launches && succeeded && !c.captured) {
+    launch_of_this_thread().ids.store(std::uint64_t{c.correlation} << 32U | c.inner,
+                                      std::memory_order_relaxed);
+  }
 }
 
-void call_is_captured() noexcept {
-  if (this_call.depth != 0 && !this_call.builds) {
-    this_call.captured = true;
+bool call_is_captured() noexcept {
+  if (this_call.depth == 0 || this_call.builds) {
+    return false;
+  }
+  this_call.captured = true;
+  return true;
+}
+
+std::array<launch_ids, most_last_launches> last_launches() noexcept {
+  std::array<launch_ids, most_last_launches> out;
+  std::transform(launches.begin(), launches.end(), out.begin(), [](const last_launch& l) {
+    const std::uint64_t ids = l.ids.load(std::memory_order_relaxed);
+    return launch_ids{static_cast<std::uint32_t>(ids >> 32U), static_cast<std::uint32_t>(ids)};
+  });
+  return out;
+}
+
+void forget_last_launches() noexcept {
+  for (last_launch& l : launches) {
+    l.ids.store(0, std::memory_order_relaxed);
   }
 }
 

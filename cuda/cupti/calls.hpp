@@ -54,9 +54,20 @@ class call_kinds {
 
 /// A call begins or ends on this thread. `era` differs from session to session.
 void enter_call(std::uint8_t kind, std::uint32_t correlation, std::uint32_t era) noexcept;
-void leave_call(std::uint32_t era) noexcept;
-/// The call that is open on this thread records a node of a graph instead of doing something.
-void call_is_captured() noexcept;
+void leave_call(std::uint32_t era, bool succeeded) noexcept;
+/// The call that is open on this thread records a node of a graph instead of doing something. False: none is
+/// open, or it builds a graph.
+bool call_is_captured() noexcept;
+
+/// The ids of each thread's last launch; 0: none. Where nested calls have ids of their own its records carry
+/// either.
+struct launch_ids {
+  std::uint32_t outer = 0;
+  std::uint32_t inner = 0;
+};
+inline constexpr std::size_t most_last_launches = 64;  ///< threads share them where there are more
+std::array<launch_ids, most_last_launches> last_launches() noexcept;
+void forget_last_launches() noexcept;
 
 }  // namespace varve::cupti
 

@@ -166,6 +166,10 @@ void collector::begin() {
              buffer_pool::ready_of(options_.buffer_bytes, options_.buffers));
   dropped_ = 0;
   lost_bytes_ = 0;
+  late_before_ = late_at_stop_;
+  forget_last_launches();
+  contexts_.forget_shown();
+  looks_since_ = record::monotonic();
   ++era_;
   last_flush_ = record::monotonic();
   enable_records(true);
@@ -246,6 +250,7 @@ void collector::stop() noexcept {
   }
   recording_ = false;
   wait_for_completions();  // that have seen it recording
+  late_at_stop_ = late_;
   if (asks && !stays_attached()) {
     detach();
   }

@@ -57,7 +57,7 @@ class collector final : public record::device_source {
   /// records. Where CUPTI refuses, none is known.
   void follow_captures(const std::string& library) noexcept;
   void ignore_captures() noexcept;
-  [[nodiscard]] bool capturing() const noexcept { return contexts_.capturing(); }
+  [[nodiscard]] bool capturing() const noexcept { return contexts_.may_capture(); }
   [[nodiscard]] std::uint64_t captures_begun() const noexcept { return contexts_.captures_begun(); }
 
  private:
@@ -69,6 +69,9 @@ class collector final : public record::device_source {
     graph_book graphs;
     decoder records;
     bool used = false;  // it has taken our subscription
+    // As it was seen to do, which nobody waits for twice:
+    bool withholds = false;  // buffers, from flushes that aren't forced, although all in them is done
+    bool keeps = false;      // buffers, from forced ones
   };
 
   /// While it lives and is true, an exit waits for the thread that asks CUPTI something; where it is false
@@ -106,8 +109,11 @@ class collector final : public record::device_source {
   void enable_records(bool on);
   void enable_whole_graphs(bool on);
   void follow_graphs(bool on);
-  void wait_for_devices() noexcept;
-  void wait_for_records() noexcept;
+  bool wait_for_devices() noexcept;
+  bool wait_for_records() noexcept;
+  void look_for_captures() noexcept;
+  [[nodiscard]] std::size_t launches_without_record() const noexcept;
+  void wait_for_the_last(std::uint64_t loans) noexcept;
   void wait_for_completions() noexcept;
   bool flush(std::uint32_t flag) noexcept;
   void note(std::string_view text) noexcept;
@@ -142,24 +148,29 @@ class collector final : public record::device_source {
   bool records_on_ = false;
   bool whole_graphs_on_ = false;
   time_ns last_flush_ = 0;
-  std::uint64_t fetched_ = 0;  // loans of the pool that a forced flush has asked for
+  time_ns looks_since_ = 0;  // for captures that began before
 
   buffer_pool pool_;
   std::atomic<bool> recording_{false};
-  std::atomic<bool> left_{false};          // this is a child forked while CUDA was in use
-  std::atomic<bool> inherited_{false};     // the subscription is of a parent that had not used CUDA
-  std::atomic<bool> expects_cuda_{false};  // who is told of its initialisation tells us
-  std::atomic<bool> cuda_started_{false};  // was told
-  bool told_ = false;                      // under life_: who was told has been here
-  std::atomic<bool> waiting_{false};       // for that, with a session
-  std::atomic<bool> cuda_used_{false};     // as far as is known: by a call, or as the driver said
-  std::atomic<bool> exiting_{false};       // this process is
-  std::atomic<std::uint32_t> heeded_{0};   // when the exit was registered for, of told_to_heed
+  std::atomic<bool> left_{false};                // this is a child forked while CUDA was in use
+  std::atomic<bool> inherited_{false};           // the subscription is of a parent that had not used CUDA
+  std::atomic<bool> expects_cuda_{false};        // who is told of its initialisation tells us
+  std::atomic<bool> cuda_started_{false};        // was told
+  bool told_ = false;                            // under life_: who was told has been here
+  std::atomic<bool> waiting_{false};             // for that, with a session
+  std::atomic<bool> cuda_used_{false};           // as far as is known: by a call, or as the driver said
+  std::atomic<bool> exiting_{false};             // this process is
+  std::atomic<std::uint32_t> heeded_{0};         // when the exit was registered for, of told_to_heed
+  std::atomic<bool> looks_for_captures_{false};  // any node that is made is one's
   std::atomic<std::uint32_t> era_{0};
   std::atomic<std::int32_t> completing_{0};      // buffers, on CUPTI's threads
   mutable std::atomic<std::int32_t> asking_{0};  // of our threads, in CUPTI, that an exit waits for
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> lost_bytes_{0};  // of records, for want of a buffer
+  std::atomic<std::uint64_t> fetched_{0};     // loans of the pool that a forced flush has asked for
+  std::atomic<std::uint64_t> late_{0};        // records of those that came when no session took them any more
+  std::uint64_t late_before_ = 0;             // at the end of the session before
+  std::uint64_t late_at_stop_ = 0;
 
   mutable std::mutex told_mutex_;
   std::uint64_t errors_ = 0;  // that CUPTI told of in its callbacks

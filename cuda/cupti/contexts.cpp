@@ -58,7 +58,25 @@ void context_book::capture_begins(context_handle c, stream_handle s) noexcept {
 void context_book::capture_ends(stream_handle s) noexcept {
   const capture ended = capture_of(nullptr, s);
   const std::lock_guard lock{mutex_};
-  captures_.erase(std::remove(captures_.begin(), captures_.end(), ended), captures_.end());
+  const auto found = std::remove(captures_.begin(), captures_.end(), ended);
+  // One that was shown ends here; where it was another's end, its next call shows it again.
+  shown_ = shown_ && found != captures_.end();
+  captures_.erase(found, captures_.end());
+}
+
+void context_book::stream_gone(stream_handle s) noexcept {
+  const std::lock_guard lock{mutex_};
+  captures_.erase(std::remove(captures_.begin(), captures_.end(), capture_of(nullptr, s)), captures_.end());
+}
+
+void context_book::call_was_captured() noexcept {
+  const std::lock_guard lock{mutex_};
+  shown_ = shown_ || captures_.empty();
+}
+
+void context_book::forget_shown() noexcept {
+  const std::lock_guard lock{mutex_};
+  shown_ = false;
 }
 
 bool context_book::capturing() const noexcept {
@@ -68,8 +86,12 @@ bool context_book::capturing() const noexcept {
 
 bool context_book::may_capture() const noexcept {
   const std::lock_guard lock{mutex_};
-  return forgot_one_ || !captures_.empty() ||
-         std::any_of(contexts_.begin(), contexts_.end(),
+  return forgot_one_ || shown_ || !captures_.empty();
+}
+
+bool context_book::has_older() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return std::any_of(contexts_.begin(), contexts_.end(),
                      [](const known& k) { return !k.from_its_beginning; });
 }
 
@@ -93,6 +115,7 @@ void context_book::clear() noexcept {
   contexts_.clear();
   captures_.clear();
   forgot_one_ = false;  // contexts of now are older from here on
+  shown_ = false;
 }
 
 }  // namespace varve::cupti

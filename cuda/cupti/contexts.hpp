@@ -57,10 +57,17 @@ class context_book {
   void gone(context_handle c) noexcept;
   void capture_begins(context_handle c, stream_handle s) noexcept;
   void capture_ends(stream_handle s) noexcept;
+  void stream_gone(stream_handle s) noexcept;
+  /// A call only made a node of a graph: it shows a capture that began before there was somebody to tell.
+  void call_was_captured() noexcept;
+  /// Who looks anew is shown it anew.
+  void forget_shown() noexcept;
 
   [[nodiscard]] bool capturing() const noexcept;
-  /// Or one that began before there was somebody to tell, in a context that was there already.
+  /// Or one that calls have shown, or that was forgotten for want of memory.
   [[nodiscard]] bool may_capture() const noexcept;
+  /// Whether a context was there before there was somebody to tell of its captures.
+  [[nodiscard]] bool has_older() const noexcept;
   /// Captures in all so far; from the runtime and the driver inside it once.
   [[nodiscard]] std::uint64_t captures_begun() const noexcept;
   /// Throws std::bad_alloc.
@@ -86,6 +93,7 @@ class context_book {
   std::vector<capture> captures_;
   std::uint64_t begun_ = 0;
   bool forgot_one_ = false;  // a capture, for want of memory
+  bool shown_ = false;       // by its calls alone: a capture
 };
 
 }  // namespace varve::cupti

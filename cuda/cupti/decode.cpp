@@ -107,6 +107,7 @@ void decoder::open(std::size_t most) noexcept {
   most_ = most;
   full_ = false;
   counted_ = {};
+  read_ = {};
   rows_ = 0;
   room_ = 0;
   names_ = {};
@@ -143,16 +144,26 @@ void decoder::read(std::uint8_t* buffer, std::size_t valid) noexcept {
   }
 }
 
-void decoder::discard(std::uint8_t* buffer, std::size_t valid) noexcept {
+std::size_t decoder::discard(std::uint8_t* buffer, std::size_t valid) noexcept {
   const std::uint8_t* records[at_once];
+  std::size_t activities = 0;
   for (std::size_t at = 0; at < valid;) {
     const std::size_t count = walk_.next(buffer, valid, at, records, at_once).records;
     for (std::size_t i = 0; i < count; ++i) {
-      if (cupti::read(records[i], kind_of) == record_kind::overhead) {
+      const record_kind kind = cupti::read(records[i], kind_of);
+      activities += is_kept(kind) ? 1U : 0U;
+      if (kind == record_kind::overhead) {
         std::free(cupti::read<void*>(records[i], overhead::data, lib_.version, nullptr));
       }
     }
   }
+  return activities;
+}
+
+bool decoder::has_read(std::uint32_t correlation) const noexcept {
+  const std::lock_guard lock{mutex_};
+  const std::uint32_t newest = read_[correlation % read_.size()];
+  return newest != 0 && static_cast<std::int32_t>(newest - correlation) >= 0;  // ids wrap
 }
 
 void decoder::hand_over(trace& batch, bool full) noexcept {
@@ -344,6 +355,8 @@ void decoder::add_overhead(const std::uint8_t* r) {
 }
 
 void decoder::add(const activity& a) {
+  read_[a.correlation % read_.size()] = a.correlation;
+  counted_.without_end += a.begin != 0 && a.end == 0 ? 1U : 0U;
   // read() has made room.
   activity_columns& to = waiting_.activities;
   to.begin[rows_] = a.begin;

@@ -54,8 +54,10 @@ class decoder {
   void open(std::size_t most) noexcept;
   /// Takes in a buffer. Its texts are CUPTI's: they may be gone once this has returned.
   void read(std::uint8_t* buffer, std::size_t valid) noexcept;
-  /// Frees what the records of a buffer hold, and takes nothing in.
-  void discard(std::uint8_t* buffer, std::size_t valid) noexcept;
+  /// Frees what the records of a buffer hold, and takes nothing in but the number of activities.
+  std::size_t discard(std::uint8_t* buffer, std::size_t valid) noexcept;
+  /// Whether an activity with this correlation id has been read, or the newest ids have taken its place.
+  [[nodiscard]] bool has_read(std::uint32_t correlation) const noexcept;
   /// As device_source::hand_over().
   void hand_over(trace& batch, bool full) noexcept;
   [[nodiscard]] bool hand_over_last(trace& batch) noexcept;
@@ -71,8 +73,9 @@ class decoder {
     std::uint64_t unknown_kinds = 0;  ///< buffers of which the rest could not be read
     std::uint64_t device_launched = 0;
     std::uint64_t not_kept = 0;
-    time_ns overhead = 0;  ///< CUPTI's own, on the host
-    time_ns loading = 0;   ///< of modules and functions at first use
+    std::uint64_t without_end = 0;  ///< they began, and still ran when CUPTI was told to give all it has
+    time_ns overhead = 0;           ///< CUPTI's own, on the host
+    time_ns loading = 0;            ///< of modules and functions at first use
   };
   [[nodiscard]] counts counted() const noexcept;
 
@@ -113,7 +116,8 @@ class decoder {
   std::size_t most_ = 0;
   bool full_ = false;  // nothing more can be kept
   counts counted_;
-  std::array<known_name, 256> names_{};  // by address
+  std::array<std::uint32_t, 4096> read_{};  // correlation ids, by their last bits
+  std::array<known_name, 256> names_{};     // by address
   std::array<known_shape, 256> shapes_{};
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
   stream_info last_stream_;

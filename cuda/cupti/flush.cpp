@@ -10,6 +10,7 @@
 #include "record/clock.hpp"
 #include "record/fork.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -20,21 +21,25 @@ namespace varve::cupti {
 namespace {
 
 constexpr time_ns patience = 2'000'000'000;  // with completions that are under way at a stop, or due
+constexpr time_ns patience_with_records = 10'000'000'000;
+constexpr time_ns patience_with_the_last = 200'000'000;
+constexpr time_ns patience_with_kept = 20'000'000;
+constexpr time_ns look = 50'000'000;  // for captures; and for records that are withheld anyway
 constexpr time_ns flush_interval = 500'000'000;
 
 }  // namespace
 
 // Waiting for a context breaks the captures in it, whichever thread's they are and in whatever mode they or
-// we are: the driver answers with an error, and the capture is invalid. So where one may be under way, the
-// GPU is waited for by what it leaves behind.
-void collector::wait_for_devices() noexcept {
-  if (contexts_.may_capture()) {
-    wait_for_records();
-    return;
-  }
+// we are: the driver answers with an error, and the capture is invalid. So where one is known or shown, the
+// GPU is waited for by what it leaves behind. False: that took too long.
+bool collector::wait_for_devices() noexcept {
   const cuda::driver* const driver = cuda::find_driver(false);
   if (driver == nullptr) {
-    return;
+    return true;
+  }
+  look_for_captures();
+  if (contexts_.may_capture()) {
+    return wait_for_records();
   }
   std::vector<context_handle> contexts;
   try {
@@ -42,39 +47,76 @@ void collector::wait_for_devices() noexcept {
   } catch (const std::bad_alloc&) {
     note("no memory to wait for the GPU: its last work may lack times");
   }
+  bool captured = false;
   for (const context_handle c : contexts) {
     const int answer = cuda::synchronize(*driver, reinterpret_cast<cuda::context>(c));
-    if (answer != cuda::success) {
+    captured = captured || cuda::is_of_capture(answer);
+    if (answer != cuda::success && !cuda::is_of_capture(answer)) {
       note("a GPU context could not be waited for: its last work may lack times");
     }
   }
+  return !captured || wait_for_records();
 }
 
-// By the documentation of cuptiActivityFlushAll: it synchronises nothing, and holds a buffer back as long as
-// a record in it is incomplete. Longer than without a buffer coming back for a while nobody waits: CUPTI may
-// hold one back for a reason of its own.
-void collector::wait_for_records() noexcept {
+// A capture that began before there was somebody to tell shows itself by the nodes that its calls make, and
+// by its end; one of a blocking stream the driver tells of. Where nobody has looked for long, the next node
+// is waited for: it does no harm to take one that the engine makes itself for a capture's.
+void collector::look_for_captures() noexcept {
+  if (!contexts_.has_older()) {
+    return;
+  }
+  looks_for_captures_ = true;
+  while (!contexts_.may_capture() && record::monotonic() - looks_since_ < look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  looks_for_captures_ = false;
+}
+
+/// Of the threads' last ones.
+std::size_t collector::launches_without_record() const noexcept {
+  const decoder& records = attached_.load()->records;
+  if (records.counted().not_kept != 0) {
+    return 0;  // it cannot be told
+  }
+  const auto last = last_launches();
+  return static_cast<std::size_t>(std::count_if(last.begin(), last.end(), [&](const launch_ids& l) {
+    return l.outer != 0 && !records.has_read(l.outer) && !records.has_read(l.inner);
+  }));
+}
+
+// How we read the documentation of cuptiActivityFlushAll: it synchronises nothing, and holds a buffer back as
+// long as a record in it is incomplete. Others have seen buffers held back without that, and whether a launch
+// has its record in a buffer at once is not said: so it counts, too, whether last launches have come.
+bool collector::wait_for_records() noexcept {
+  const time_ns patience_here = attached_.load()->withholds ? look : patience_with_records;
   const std::uint64_t so_far = pool_.loans();
-  std::size_t left = pool_.lent(fetched_, so_far);
-  time_ns until = record::monotonic() + patience;
+  std::size_t left = ~std::size_t{0};
+  time_ns until = 0;
   while (flush(0)) {
-    const std::size_t still = pool_.lent(fetched_, so_far);
+    const std::size_t still = pool_.lent(fetched_, so_far) + launches_without_record();
     if (still == 0) {
-      return;
+      return true;
     }
     const time_ns now = record::monotonic();
     if (still < left) {
       left = still;
-      until = now + patience;
+      until = now + patience_here;
     } else if (now > until) {
-      note(
-          "records of the GPU were still incomplete 2 s after the stop, and it is not waited for where a "
-          "graph may "
-          "be captured: work that still ran has no end");
-      return;
+      return false;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
+  return true;  // the note says why it may not be all
+}
+
+// A forced flush may return before CUPTI's own thread has given all that it was told to.
+void collector::wait_for_the_last(std::uint64_t loans) noexcept {
+  attachment& a = *attached_.load();
+  const time_ns until = record::monotonic() + (a.keeps ? patience_with_kept : patience_with_the_last);
+  while (pool_.lent(fetched_, loans) != 0 && record::monotonic() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  a.keeps = pool_.lent(fetched_, loans) != 0;
 }
 
 // CUPTI's own threads may be at work on buffers that were full before the flush.
@@ -111,12 +153,29 @@ const cuda::driver* collector::used_driver() const noexcept {
 /// What a session has switched on is off then, and its records are here.
 void collector::fetch_the_last() noexcept {
   switch_off();
-  wait_for_devices();
+  const bool waited = wait_for_devices();
+  decoder& records = attached_.load()->records;
+  const std::uint64_t without_end = records.counted().without_end;
   const std::uint64_t so_far = pool_.loans();
   flush(flush_forced);
+  wait_for_the_last(so_far);
   fetched_ = so_far;       // what has not come now never does
   wait_for_completions();  // that have begun before the flush
   count_dropped();
+  if (waited) {
+    return;
+  }
+  if (records.counted().without_end != without_end) {
+    note(
+        "the GPU is not waited for where a graph is captured, and work still ran when its records had been "
+        "waited for: it has no end");
+  } else if (launches_without_record() != 0) {
+    note(
+        "the GPU is not waited for where a graph is captured, and launches had no record when these had been "
+        "waited for: their work still ran, or they had none");
+  } else {
+    attached_.load()->withholds = true;
+  }
 }
 
 // What is registered last runs first. So this is done once libcupti is loaded, and again whenever CUDA may

@@ -51,7 +51,6 @@ void graph_book::happened(resource_event what, const graph_data& d) noexcept {
 }
 
 void graph_book::created(const graph_data& d) {
-  call_is_captured();
   const std::uint64_t id = id_of(d.node);
   if (id == 0) {
     return;

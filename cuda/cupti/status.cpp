@@ -83,6 +83,10 @@ std::vector<loss> collector::losses() const {
   lose(c.not_kept,
        "activity records not kept: trace memory full (raise session_options::trace_memory), or they "
        "came faster than they were taken over");
+  lose(late_ - late_before_,
+       "activity records that CUPTI gave only after a session had fetched the last: not kept (of this "
+       "session, "
+       "or of the one before)");
   lose(c.cut_buffers, "buffers of CUPTI that end within a record");
   lose(
       c.too_short,

@@ -32,6 +32,12 @@ struct prompt_rows {
   }
 };
 
+/// Back ends set memory to zero, which takes time on a device: it is to belong to a layer, as all does.
+id_list ids_of(memory& m, std::int64_t count) {
+  varve::layer layer{"memory"};
+  return m.ids(count);
+}
+
 }  // namespace
 
 engine_limits limits_for(const std::vector<token_list>& prompts, std::int64_t tokens) {
@@ -49,11 +55,11 @@ generator::generator(backend& device, const model_config& config, const engine_l
       limits_{limits},
       mode_{mode},
       memory_{device.make_memory()},
-      prompt_tokens_{memory_->ids(limits.rows)},
-      prompt_places_{memory_->ids(limits.rows), memory_->ids(limits.rows)},
-      prompt_ends_{memory_->ids(limits.sequences)},
-      next_tokens_{memory_->ids(limits.sequences)},
-      next_places_{memory_->ids(limits.sequences), memory_->ids(limits.sequences)},
+      prompt_tokens_{ids_of(*memory_, limits.rows)},
+      prompt_places_{ids_of(*memory_, limits.rows), ids_of(*memory_, limits.rows)},
+      prompt_ends_{ids_of(*memory_, limits.sequences)},
+      next_tokens_{ids_of(*memory_, limits.sequences)},
+      next_places_{ids_of(*memory_, limits.sequences), ids_of(*memory_, limits.sequences)},
       sampled_{device.make_event()},
       copied_{device.make_event()},
       compute_{device.make_stream()},

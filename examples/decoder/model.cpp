@@ -36,6 +36,7 @@ model::model(backend& device, stream& s, const model_config& config, const engin
     : config_{config}, type_{device.type()}, memory_{device.make_memory()} {
   config.check();
   weights_ = load_weights(*memory_, s, config, seed);
+  varve::layer layer{"memory"};
   for (std::int64_t i = 0; i < config.layers; ++i) {
     const std::int64_t rows = limits.sequences * limits.context;
     caches_.push_back({memory_->numbers(rows, config.kv_width()), memory_->numbers(rows, config.kv_width()),

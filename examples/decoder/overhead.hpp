@@ -33,6 +33,8 @@ struct overhead_row {
       0;  ///< share of the GPU time that belongs to a layer, at least; 0: nothing was recorded
   std::vector<double> kernels{};         ///< seconds in which the device ran any, as recorded
   std::vector<double> overhead_ratio{};  ///< wall ÷ busy of the decode passes, as recorded
+  std::vector<double> seconds{};         ///< of all decode passes of a repetition
+  std::string missing{};                 ///< what is not in a report, and why
 };
 
 /// The device hardly waits for the host in passes whose overhead ratio is at most this.
@@ -49,7 +51,8 @@ inline constexpr double most_of_gpu_bound = 1.1;
                                                          std::uint64_t seed);
 
 /// Medians, their ratios to no session, how far host times lie apart, and whether the device's ratio tells
-/// how much longer kernels take (passes that are GPU-bound as recorded), or what launching costs.
+/// how much longer kernels take (passes that are GPU-bound as recorded), or what launching costs. At the end
+/// each aim of what recording may cost: PASS; FAIL, missed by more than times lie apart; or OPEN.
 [[nodiscard]] std::string to_table(const std::vector<overhead_row>& rows);
 
 }  // namespace decoder

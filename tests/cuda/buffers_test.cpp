@@ -57,7 +57,9 @@ TEST(buffers, of_some_loans_those_are_lent_that_were_not_given_back) {
   ASSERT_EQ(pool.loans(), 2U);
   EXPECT_EQ(pool.lent(0, 2), 2U);
   EXPECT_EQ(pool.lent(1, 2), 1U);
+  EXPECT_EQ(pool.loan_of(second.data), 1U);
   pool.give(first.data);
+  EXPECT_EQ(pool.loan_of(first.data), 2U) << "it is not lent";
   EXPECT_EQ(pool.lent(0, 2), 1U);
   const buffer_pool::piece third = pool.take();  // the same memory again, another loan
   EXPECT_EQ(third.data, first.data);

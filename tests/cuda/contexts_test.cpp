@@ -50,20 +50,40 @@ TEST(context_book, knows_of_no_capture_in_contexts_that_it_was_told_of_when_they
   EXPECT_FALSE(book.may_capture());
 }
 
-TEST(context_book, does_not_know_what_is_captured_in_older_ones) {
+TEST(context_book, knows_which_contexts_are_older_than_it) {
   context_book book;
   book.saw(context(1));
-  EXPECT_FALSE(book.capturing());
-  EXPECT_TRUE(book.may_capture());
-  book.capture_ends(stream(1));  // another one may go on
-  EXPECT_TRUE(book.may_capture());
+  EXPECT_TRUE(book.has_older());
   book.gone(context(1));
-  EXPECT_FALSE(book.may_capture());
+  EXPECT_FALSE(book.has_older());
   book.made(context(1));
-  EXPECT_FALSE(book.may_capture());
+  EXPECT_FALSE(book.has_older());
   book.clear();  // nobody tells any more
   book.saw(context(1));
+  EXPECT_TRUE(book.has_older());
+}
+
+TEST(context_book, knows_a_capture_that_began_unseen_by_its_calls_until_it_ends) {
+  context_book book;
+  book.saw(context(1));
+  EXPECT_FALSE(book.may_capture());
+  book.call_was_captured();
+  EXPECT_FALSE(book.capturing());
   EXPECT_TRUE(book.may_capture());
+  book.stream_gone(stream(2));  // of another one
+  book.capture_begins(context(1), stream(3));
+  book.capture_ends(stream(3));
+  EXPECT_TRUE(book.may_capture());
+  book.capture_ends(stream(1));
+  EXPECT_FALSE(book.may_capture());
+}
+
+TEST(context_book, takes_calls_for_those_of_the_capture_that_it_knows) {
+  context_book book;
+  book.capture_begins(context(1), stream(1));
+  book.call_was_captured();
+  book.capture_ends(stream(1));
+  EXPECT_FALSE(book.may_capture());
 }
 
 TEST(context_book, takes_the_end_of_one_capture_for_no_other_one) {

@@ -472,6 +472,39 @@ TEST_F(counters, leave_a_pass_out_that_captures_and_do_nothing_meanwhile) {
   EXPECT_THAT(t.counts, SizeIs(4));
 }
 
+TEST_F(counters, ask_nothing_at_a_stop_beside_a_capture_and_count_again_after_it) {
+  for (const bool told : {true, false}) {  // else the driver alone tells of it
+    {
+      varve::session session{options};
+      pass();
+      told ? capture(true) : fake_driver::capture(true);
+      const int before = asked;
+      EXPECT_THAT(session.stop().counts, SizeIs(4));
+      EXPECT_EQ(asked, before);
+      EXPECT_FALSE(fake_driver::capture_broken());
+      EXPECT_TRUE(standin::profiler_enabled());
+      told ? capture(false) : fake_driver::capture(false);
+    }
+    varve::session session{options};
+    pass();
+    EXPECT_THAT(session.stop().counts, SizeIs(4));
+    EXPECT_FALSE(standin::profiler_enabled());
+  }
+}
+
+TEST_F(counters, are_not_enabled_beside_a_capture_that_the_driver_alone_tells_of) {
+  varve::session session{options};
+  fake_driver::capture(true);
+  pass();
+  EXPECT_EQ(asked, 0);
+  EXPECT_FALSE(fake_driver::capture_broken());
+  fake_driver::capture(false);
+  pass();
+  const varve::trace t = session.stop();
+  EXPECT_EQ(lost(t, "a graph was captured"), 1U);
+  EXPECT_THAT(t.counts, SizeIs(4));
+}
+
 TEST_F(counters, keep_the_turn_of_a_pass_that_was_left_out) {
   options.counters.operations = true;
   varve::session session{options};

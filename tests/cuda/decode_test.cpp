@@ -393,4 +393,32 @@ TEST_F(decode_test, threads_read_and_hand_over_at_once) {
   EXPECT_THAT(batch.strings, SizeIs(4));
 }
 
+TEST_F(decode_test, knows_which_launches_have_been_read_as_far_back_as_it_remembers) {
+  buffer b;
+  b.kernel("a", 1, 2, 7);
+  EXPECT_FALSE(records.has_read(7));
+  read_in(b);
+  EXPECT_TRUE(records.has_read(7));
+  EXPECT_FALSE(records.has_read(8));
+  buffer later;
+  later.kernel("a", 3, 4, 8 + 4096);  // where 8 would be remembered
+  read_in(later);
+  EXPECT_TRUE(records.has_read(8)) << "it cannot be told, and nobody is to wait for it";
+  EXPECT_FALSE(records.has_read(8 + 2 * 4096)) << "it is newer";
+}
+
+TEST_F(decode_test, counts_work_that_began_and_has_no_end) {
+  buffer b;
+  b.kernel("a", 1, 0).kernel("a", 0, 0).kernel("a", 1, 2);
+  read_in(b);
+  EXPECT_EQ(records.counted().without_end, 1U);
+}
+
+TEST_F(decode_test, counts_activities_that_it_discards) {
+  buffer b;
+  b.kernel("a", 1, 2).add(record_kind::memset).add(record_kind::overhead);
+  EXPECT_EQ(records.discard(b.data(), b.size()), 2U);
+  EXPECT_EQ(records.counted().kernels, 0U);
+}
+
 }  // namespace

@@ -76,6 +76,38 @@ TEST(overhead, of_the_device_is_no_dilation_where_it_waits_for_launches) {
                     HasSubstr("no dilation of kernels"), Not(HasSubstr("1.1000"))));
 }
 
+/// Replayed passes of 100 µs, times of which lie `apart` apart, and of `with` that ones with markers.
+std::string aim_of_markers(double with, double apart) {
+  const double middle = 100e-6;
+  const std::string table =
+      decoder::to_table({{launch_mode::graphs,
+                          recorder::off,
+                          {middle, middle - apart * middle / 2, middle + apart * middle / 2},
+                          {100e-6},
+                          0},
+                         {launch_mode::graphs, recorder::markers, {with}, {100e-6}, 0}});
+  const std::size_t at = table.find("  replayed as graphs, markers only: costs");
+  return at >= 4 && at != std::string::npos ? table.substr(at - 4) : table;
+}
+
+TEST(overhead, is_judged_by_its_aims_where_times_lie_closely_enough) {
+  EXPECT_EQ(
+      aim_of_markers(100.1e-6, 0.001),
+      "PASS  replayed as graphs, markers only: costs 0.10 % of a decode pass, the aim is at most 0.2 %; "
+      "times lie 0.10 % apart\n");
+  EXPECT_THAT(aim_of_markers(100.1e-6, 0.01), HasSubstr("OPEN  "));  // 1 % apart
+  EXPECT_THAT(aim_of_markers(100.9e-6, 0.01), HasSubstr("OPEN  "));  // 0.9 is less than 0.2 + 1
+  EXPECT_THAT(aim_of_markers(101.3e-6, 0.01), HasSubstr("FAIL  "));
+}
+
+TEST(overhead, says_why_kernels_are_missing) {
+  overhead_row without{launch_mode::graphs, recorder::everything, {50e-6}, {40e-6}, 0.1};
+  without.missing = "no kernels in decode passes, 3 of 4 activities belong to no call";
+  const std::string table = decoder::to_table({without});
+  EXPECT_THAT(table, ContainsRegex("as graphs +everything +50.0 +0.0000 +0.0 % +40.0 +0.0000\n"));
+  EXPECT_THAT(table, HasSubstr("replayed as graphs, everything: no kernels in decode passes, 3 of 4"));
+}
+
 TEST(overhead, is_measured_with_every_recorder_that_is_asked_for) {
   const auto device = decoder::make_cpu_backend();
   const auto rows = measure_overhead(*device, decoder::preset("tiny"), {{1, 2, 3}, {4}}, 4, 2, 1);
@@ -90,6 +122,8 @@ TEST(overhead, is_measured_with_every_recorder_that_is_asked_for) {
     const bool records = row.with == recorder::everything || row.with == recorder::added_up ||
                          row.with == recorder::whole_graphs;
     EXPECT_EQ(row.attributed, records ? 1.0 : 0.0);
+    EXPECT_EQ(row.missing, "");
+    EXPECT_EQ(row.seconds.size(), 2U);
     ASSERT_EQ(row.kernels.size(), records ? 2U : 0U);
     ASSERT_EQ(row.overhead_ratio.size(), row.kernels.size());
     for (std::size_t i = 0; i < row.kernels.size(); ++i) {

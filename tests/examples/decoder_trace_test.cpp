@@ -238,4 +238,20 @@ TEST(armed_decoder, keeps_the_layers_of_graphs_captured_before_the_session) {
   EXPECT_EQ(places.count(": sgemm"), 0U);
 }
 
+// A device sets what is allocated to zero, which belongs to a layer only where allocating does.
+TEST_F(decoder_trace, allocates_in_layers_alone) {
+  const auto device = decoder::make_cpu_backend();
+  const decoder::workload work{decoder::preset("tiny"), {{1, 2, 3}}, 2};
+  const varve::trace t = *decoder::profile(*device, work, launch_mode::eager).trace;
+  std::set<std::string> places;
+  for (std::size_t c = 0; c < t.calls.size(); ++c) {
+    if (t.calls.kind[c] == varve::call_kind::allocate) {
+      const std::uint32_t range = t.calls.range[c];
+      places.insert(range == varve::none ? "no range" : varve::label_text(t, t.ranges[range].label));
+    }
+  }
+  EXPECT_THAT(places, testing::UnorderedElementsAre("load / embedding", "load / layer 0", "load / layer 1",
+                                                    "load / head", "load / memory"));
+}
+
 }  // namespace

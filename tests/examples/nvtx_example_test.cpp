@@ -139,14 +139,15 @@ class nvtx_example : public testing::Test {
 
 // In each forward pass: embedding, 2 layers of 6 ops, head, sampling, outputs: 1 + 2 × (1 + 6) + 3 = 18.
 // A prefill pass has inputs too: 19.
-// Loading: embedding, 2 layers, head, inputs: 5. Warming up: a prefill and a decode pass.
+// Loading: embedding, 2 layers, head, inputs, and memory for 7 lists of ids and once for the rest: 13.
+// Warming up: a prefill and a decode pass.
 
 TEST_F(nvtx_example, sees_a_range_for_each_call_of_the_report) {
   ASSERT_NO_FATAL_FAILURE(run("--eager"));
   EXPECT_EQ(seen_, reported_);
   EXPECT_EQ(seen_["decode / layer[1] / qkv"], 2);
   // passes: load, 2 of warm_up, prefill, 2 of decode
-  EXPECT_EQ(sum(seen_), (1 + 5) + (2 + 19 + 18) + (1 + 19) + 2 * (1 + 18));
+  EXPECT_EQ(sum(seen_), (1 + 13) + (2 + 19 + 18) + (1 + 19) + 2 * (1 + 18));
 }
 
 TEST_F(nvtx_example, sees_the_capture_of_a_graph_and_not_its_replays) {
@@ -155,7 +156,7 @@ TEST_F(nvtx_example, sees_the_capture_of_a_graph_and_not_its_replays) {
   EXPECT_EQ(seen_["capture / layer[1] / qkv"], 1);
   EXPECT_EQ(seen_.count("decode / layer[1] / qkv"), 0U);
   // as above, but a pass of capture without outputs, and decode passes with nothing but outputs
-  EXPECT_EQ(sum(seen_), (1 + 5) + (2 + 19 + 18) + (1 + 19) + (1 + 17) + 2 * (1 + 1));
+  EXPECT_EQ(sum(seen_), (1 + 13) + (2 + 19 + 18) + (1 + 19) + (1 + 17) + 2 * (1 + 1));
 }
 
 }  // namespace

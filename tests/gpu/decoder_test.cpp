@@ -4,6 +4,7 @@
 // The example engine on a GPU: its logits against double and the CPU back end, and what a session sees of it.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -86,8 +87,10 @@ TEST_P(gpu_decoder, surfaces_what_fails_in_a_kernel) {
 varve::report record(decoder::backend& device, launch_mode mode) {
   decoder::model_config config = decoder::preset("small");
   config.layers = 4;
-  generator engine{device, config, limits, mode, 1};  // sets its memory to zero, which belongs to no layer
   varve::session session;
+  std::optional<varve::phase> load{varve::load};
+  generator engine{device, config, limits, mode, 1};
+  load.reset();
   engine.warm_up();
   engine.generate(reference::prompts(config, {4, 6}, 1), 40);  // 39 decode passes
   return varve::analyze(session.stop());
@@ -105,30 +108,35 @@ std::set<std::string> paths(const varve::report& r, std::string_view phase) {
 
 class gpu_decoder_session : public on_gpu {};
 
-TEST_F(gpu_decoder_session, attributes_all_kernels_and_has_the_layers_of_the_cpu_back_end) {
+// CUPTI of CUDA 13.0 gives launches of graphs wrong ids in sessions after a process's first: one a test.
+class gpu_decoder_attribution : public on_gpu, public testing::WithParamInterface<launch_mode> {};
+
+INSTANTIATE_TEST_SUITE_P(modes, gpu_decoder_attribution,
+                         testing::Values(launch_mode::eager, launch_mode::graphs), [](const auto& test) {
+                           return test.param == launch_mode::eager ? "eager" : "graphs";
+                         });
+
+TEST_P(gpu_decoder_attribution, is_of_all_kernels_to_the_layers_of_the_cpu_back_end) {
   const auto device = decoder::make_cuda_backend(dtype::f16);
   const auto cpu = decoder::make_cpu_backend();
-  for (const launch_mode mode : {launch_mode::eager, launch_mode::graphs}) {
-    SCOPED_TRACE(mode == launch_mode::eager ? "eager" : "graphs");
-    const varve::report gpu = record(*device, mode);
-    const varve::report host = record(*cpu, mode);
-    EXPECT_GE(gpu.quality.attributed, 0.999) << varve::to_table(gpu);
-    EXPECT_EQ(gpu.quality.unmatched, 0);
-    EXPECT_EQ(gpu.quality.stale_nodes, 0);
-    EXPECT_EQ(gpu.quality.unlabelled_nodes, 0);
-    for (const char* const phase : {"prefill", "decode"}) {
-      EXPECT_EQ(paths(gpu, phase), paths(host, phase)) << phase;
-      EXPECT_FALSE(paths(gpu, phase).empty()) << phase;
-    }
-    varve::row_query query;
-    query.path = "layer 3 / mlp";
-    query.phase = varve::decode;
-    const varve::row* const mlp = gpu.find(query);
-    ASSERT_NE(mlp, nullptr);
-    EXPECT_EQ(mlp->inclusive.launches > 0, mode == launch_mode::eager);
-    EXPECT_EQ(mlp->inclusive.calls, 39);
-    EXPECT_GE(mlp->inclusive.kernels, 39 * 5);  // gate, up, swiglu, down and add, each pass
+  const varve::report gpu = record(*device, GetParam());
+  const varve::report host = record(*cpu, GetParam());
+  EXPECT_GE(gpu.quality.attributed, 0.999) << varve::to_table(gpu);
+  EXPECT_EQ(gpu.quality.unmatched, 0);
+  EXPECT_EQ(gpu.quality.stale_nodes, 0);
+  EXPECT_EQ(gpu.quality.unlabelled_nodes, 0);
+  for (const char* const phase : {"prefill", "decode"}) {
+    EXPECT_EQ(paths(gpu, phase), paths(host, phase)) << phase;
+    EXPECT_FALSE(paths(gpu, phase).empty()) << phase;
   }
+  varve::row_query query;
+  query.path = "layer 3 / mlp";
+  query.phase = varve::decode;
+  const varve::row* const mlp = gpu.find(query);
+  ASSERT_NE(mlp, nullptr);
+  EXPECT_EQ(mlp->inclusive.launches > 0, GetParam() == launch_mode::eager);
+  EXPECT_EQ(mlp->inclusive.calls, 39);
+  EXPECT_GE(mlp->inclusive.kernels, 39 * 5);  // gate, up, swiglu, down and add, each pass
 }
 
 // The first event is recorded before the engine begins, the last after it has waited for its tokens: what is

@@ -78,15 +78,7 @@ TEST_F(gpu_times, eager_runs_and_graphs_agree_in_their_kernels) {
   s.prepare();
   const stream on = make_stream();
   const std::vector<int> order{0, 1, 1, 2, 2, 2};
-  varve::session eager_session;
-  ASSERT_TRUE(collects(eager_session));
-  for (int pass = 0; pass < 5; ++pass) {
-    const in_pass p{s};
-    run_layers(s, order, on.get(), 100);
-  }
-  check(cudaStreamSynchronize(on.get()));
-  const varve::report eager = varve::analyze(eager_session.stop());
-
+  // First: CUPTI of CUDA 13.0 gives launches of graphs wrong ids in sessions after a process's first.
   varve::session graph_session;
   ASSERT_TRUE(collects(graph_session));
   const graph g = capture_layers(s, order, on.get(), 100);
@@ -96,6 +88,15 @@ TEST_F(gpu_times, eager_runs_and_graphs_agree_in_their_kernels) {
   }
   check(cudaStreamSynchronize(on.get()));
   const varve::report graphs = varve::analyze(graph_session.stop());
+
+  varve::session eager_session;
+  ASSERT_TRUE(collects(eager_session));
+  for (int pass = 0; pass < 5; ++pass) {
+    const in_pass p{s};
+    run_layers(s, order, on.get(), 100);
+  }
+  check(cudaStreamSynchronize(on.get()));
+  const varve::report eager = varve::analyze(eager_session.stop());
 
   EXPECT_EQ(kernels(eager), kernels(graphs));
   EXPECT_EQ(kernels(eager).size(), 3U);

@@ -72,6 +72,7 @@ struct config {
   bool names_die_with_buffer = true;  ///< kernels' names are overwritten when the completion callback returns
   bool callbacks_after_unsubscribe = false;  ///< the last subscriber is still called
   bool flush_withholds = false;              ///< a flush that isn't forced returns with nothing delivered
+  bool forced_flush_withholds = false;       ///< one that is forced does so; deliver() brings what is there
   bool recycle_handles = true;               ///< handles of destroyed graphs and nodes are used again
   exec_clone_graph exec_clone = exec_clone_graph::own;
   std::uint64_t correlation_data = 0;  ///< what `*correlation_data` holds on entering

@@ -170,7 +170,7 @@ result flush(bool forced) {
     misuse("flushing inside a completion callback");
     return result::invalid_operation;
   }
-  if (settings().flush_withholds && !forced) {
+  if (forced ? settings().forced_flush_withholds : settings().flush_withholds) {
     return result::success;
   }
   write_waiting(forced);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -55,12 +56,25 @@ std::string text_of(const work_by_row::mapped_type& work) {
          std::to_string(std::get<2>(work)) + " FLOPs";
 }
 
+/// Of layers; the row without a path is of what belongs to none.
+bool is_outermost(const varve::row& r) { return !r.path.empty() && r.path.find(" / ") == std::string::npos; }
+
+std::int64_t kernels_in(const std::vector<varve::row>& rows, bool (*belongs)(const varve::row&)) {
+  return std::accumulate(
+      rows.begin(), rows.end(), std::int64_t{0},
+      [&](std::int64_t sum, const varve::row& r) { return sum + (belongs(r) ? r.inclusive.kernels : 0); });
+}
+
 }  // namespace
 
 claim attributed(const varve::report& r) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.3f %% of GPU time belong to a layer", 100 * r.quality.attributed);
-  return {r.quality.activities > 0 && r.quality.attributed >= 0.999 && r.quality.unmatched == 0,
+  const std::int64_t all = kernels_in(r.kernels, [](const varve::row&) { return true; });
+  const std::int64_t in_layers = kernels_in(r.layers, is_outermost);
+  const double share = all > 0 ? static_cast<double>(in_layers) / static_cast<double>(all) : 0;
+  char text[128];
+  std::snprintf(text, sizeof text, "%.3f %% of GPU time and %.3f %% of kernels belong to a layer",
+                100 * r.quality.attributed, 100 * share);
+  return {all > 0 && share >= 0.999 && r.quality.attributed >= 0.999 && r.quality.unmatched == 0,
           std::string{text} + ", " + std::to_string(r.quality.unmatched) + " of " +
               std::to_string(r.quality.activities) + " activities unmatched"};
 }
@@ -127,13 +141,36 @@ claim counted(const varve::report& joined) {
   std::size_t rows = 0;
   std::size_t with_bytes = 0;
   for (const varve::row& row : joined.layers) {
-    if (is_pass(row.phase) && row.path.find(" / ") == std::string::npos) {
+    if (is_pass(row.phase) && is_outermost(row)) {
       ++rows;
-      with_bytes += row.counted && row.counted->dram_read > 0 ? 1U : 0U;
+      // A copy of some bytes may move none.
+      with_bytes +=
+          row.counted && (row.label == "layer" ? row.counted->dram_read > 0 : row.counted->dram_read >= 0)
+              ? 1U
+              : 0U;
     }
   }
   return {rows > 0 && with_bytes == rows, std::to_string(with_bytes) + " of " + std::to_string(rows) +
                                               " outermost layers have counted DRAM bytes beside their times"};
+}
+
+claim explained(const varve::report& joined) {
+  std::size_t rows = 0;
+  std::size_t told = 0;
+  std::string text = "counters against declared bytes explained: ";
+  for (const varve::row& row : joined.layers) {
+    if (!is_pass(row.phase) || !is_outermost(row) || row.label != "layer") {
+      continue;
+    }
+    if (rows++ == 0 && row.counted) {
+      text += row.phase + " / " + row.path + ": " + row.counted->why + "; ";
+    }
+    told += row.counted && row.counted->dram_read > 0 && row.counted->used &&
+                    row.counted->why.rfind("DRAM moved", 0) == 0
+                ? 1U
+                : 0U;
+  }
+  return {rows > 0 && told == rows, text + std::to_string(told) + " of " + std::to_string(rows) + " layers"};
 }
 
 }  // namespace varve_gpu

@@ -17,7 +17,7 @@ struct claim {
   std::string text;  ///< what, and the numbers behind it
 };
 
-/// 99.9 % of GPU time belong to a layer.
+/// 99.9 % of GPU time and of all kernels belong to a layer.
 [[nodiscard]] claim attributed(const varve::report& r);
 
 /// The verdict of the first phase of this kind on a device.
@@ -31,8 +31,12 @@ struct claim {
 /// FLOPs.
 [[nodiscard]] claim same_work(const varve::report& own, const varve::report& from_outside);
 
-/// Each row of a layer in prefill and decode has DRAM bytes counted.
+/// Each outermost row in prefill and decode has DRAM bytes counted; those called "layer", of a model that no
+/// cache holds, some.
 [[nodiscard]] claim counted(const varve::report& joined);
+
+/// Of each of these "layers" it is told by how much what DRAM moved differs from what is declared, and why.
+[[nodiscard]] claim explained(const varve::report& joined);
 
 }  // namespace varve_gpu
 

@@ -40,10 +40,18 @@ varve::report with_rows(const std::vector<std::pair<std::string, std::pair<int, 
 }
 
 TEST(claims, all_but_a_thousandth_must_be_attributed_and_nothing_unmatched) {
-  varve::report r;
+  varve::report r =
+      with_rows({{"layer 0", {1, 900}}, {"layer 0 / mlp", {1, 800}}, {"head", {1, 99}}, {"", {1, 1}}});
+  r.kernels.resize(2);  // 900 + 99 of 1000 are in layers
+  r.kernels[0].inclusive.kernels = 600;
+  r.kernels[1].inclusive.kernels = 400;
   r.quality.activities = 1000;
   r.quality.attributed = 0.999;
   EXPECT_TRUE(varve_gpu::attributed(r).holds);
+  EXPECT_THAT(varve_gpu::attributed(r).text, HasSubstr("99.900 % of GPU time and 99.900 % of kernels"));
+  r.kernels[1].inclusive.kernels = 401;
+  EXPECT_FALSE(varve_gpu::attributed(r).holds) << "999 of 1001 kernels";
+  r.kernels[1].inclusive.kernels = 400;
   r.quality.attributed = 0.9989;
   EXPECT_FALSE(varve_gpu::attributed(r).holds);
   r.quality.attributed = 1;
@@ -109,13 +117,38 @@ TEST(claims, reports_of_one_work_have_the_same_rows) {
   EXPECT_FALSE(varve_gpu::same_work(idle, idle).holds);
 }
 
-TEST(claims, each_outermost_layer_must_be_counted) {
-  varve::report r = with_rows({{"layer 0", {3, 7}}, {"layer 0 / mlp", {3, 6}}, {"layer 1", {3, 7}}});
+TEST(claims, each_outermost_layer_must_be_counted_and_those_with_weights_move_bytes) {
+  varve::report r =
+      with_rows({{"layer 0", {3, 7}}, {"layer 0 / mlp", {3, 6}}, {"inputs", {3, 7}}, {"", {1, 1}}});
+  r.layers[0].label = "layer";
   r.layers[0].counted.emplace().dram_read = 1000;
   EXPECT_FALSE(varve_gpu::counted(r).holds);
-  r.layers[2].counted.emplace().dram_read = 1000;
+  r.layers[2].counted.emplace().dram_read = 0;
   EXPECT_TRUE(varve_gpu::counted(r).holds);
+  r.layers[0].counted->dram_read = 0;
+  EXPECT_FALSE(varve_gpu::counted(r).holds);
   EXPECT_FALSE(varve_gpu::counted({}).holds);
+}
+
+TEST(claims, each_counted_layer_must_say_how_its_bytes_differ_from_the_declared_ones) {
+  varve::report r = with_rows({{"layer 0", {3, 7}}, {"layer 1", {3, 7}}, {"inputs", {3, 7}}});
+  r.layers[0].label = r.layers[1].label = "layer";
+  varve::counted_work counted;
+  counted.dram_read = 1000;
+  counted.used = true;
+  counted.why = "DRAM moved 2 times the declared bytes";
+  r.layers[0].counted = r.layers[1].counted = counted;
+  const claim all = varve_gpu::explained(r);
+  EXPECT_TRUE(all.holds);
+  EXPECT_THAT(all.text, HasSubstr("decode / layer 0: DRAM moved 2 times the declared bytes; 2 of 2 layers"));
+  r.layers[1].counted->used = false;
+  EXPECT_FALSE(varve_gpu::explained(r).holds);
+  r.layers[1].counted = counted;
+  r.layers[1].counted->why = "operations are 2 times the declared ones";
+  EXPECT_FALSE(varve_gpu::explained(r).holds);
+  r.layers[1].counted.reset();
+  EXPECT_FALSE(varve_gpu::explained(r).holds);
+  EXPECT_FALSE(varve_gpu::explained({}).holds) << "nothing was counted";
 }
 
 }  // namespace
