@@ -189,6 +189,15 @@ struct gauge_row {
   std::vector<double> per_pass;
 };
 
+/// One count (range_count) in all calls of a row in which it was counted.
+struct count_sum {
+  count_kind what = count_kind::dram_read;
+  math_pipe pipe = math_pipe::unknown;
+  std::uint8_t part = 0;
+  std::int64_t calls = 0;
+  double sum = 0;
+};
+
 /// What devices counted in the calls of a row, in a run that was made to count. Means of a call; −1: unknown.
 struct counted_work {
   std::int64_t calls = 0;  ///< that were counted
@@ -201,7 +210,9 @@ struct counted_work {
   /// By the pipe that they ran on, where all kinds of operations were counted; else zeros.
   std::array<double, math_pipes> operations{};
   bool all_operations = false;
-  bool used = false;  ///< rates and verdict rest on it; beside times where it is not, `why` says why
+  bool used = false;        ///< rates and verdict rest on it; beside times where it is not, `why` says why
+  bool other_work = false;  ///< of other tokens or other declared work than these calls: not used
+  std::vector<count_sum> sums;  ///< what the means are of, each once, ascending by `what`, `pipe`, `part`
 };
 
 /// What rates and a verdict rest on where counters tell some of the work: what they counted, and of the rest
