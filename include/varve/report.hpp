@@ -553,7 +553,8 @@ VARVE_API void add_counted(report& r, const report& counted);
 ///
 /// A `next` that cannot follow (of another rank or another GPU, or that begins before `total` ends) is left
 /// out; that, and whatever else leaves something out or mixes what differs, is a loss in report::quality.
-/// Throws only std::bad_alloc; `total` may then hold a part of `next`: start anew.
+/// Throws only std::bad_alloc; `total` may then hold a part of `next`. To keep it whole, add to a copy and
+/// move that back, which does not throw.
 VARVE_API void add_report(report& total, const report& next);
 
 /// What analyze() puts into report::findings and report::predictions.
