@@ -189,6 +189,15 @@ struct gauge_row {
   std::vector<double> per_pass;
 };
 
+/// One count (range_count) in all calls of a row in which it was counted.
+struct count_sum {
+  count_kind what = count_kind::dram_read;
+  math_pipe pipe = math_pipe::unknown;
+  std::uint8_t part = 0;
+  std::int64_t calls = 0;
+  double sum = 0;
+};
+
 /// What devices counted in the calls of a row, in a run that was made to count. Means of a call; −1: unknown.
 struct counted_work {
   std::int64_t calls = 0;  ///< that were counted
@@ -201,7 +210,9 @@ struct counted_work {
   /// By the pipe that they ran on, where all kinds of operations were counted; else zeros.
   std::array<double, math_pipes> operations{};
   bool all_operations = false;
-  bool used = false;  ///< rates and verdict rest on it; beside times where it is not, `why` says why
+  bool used = false;        ///< rates and verdict rest on it; beside times where it is not, `why` says why
+  bool other_work = false;  ///< of other tokens or other declared work than these calls: not used
+  std::vector<count_sum> sums;  ///< what the means are of, each once, ascending by `what`, `pipe`, `part`
 };
 
 /// What rates and a verdict rest on where counters tell some of the work: what they counted, and of the rest
@@ -542,7 +553,8 @@ VARVE_API void add_counted(report& r, const report& counted);
 ///
 /// A `next` that cannot follow (of another rank or another GPU, or that begins before `total` ends) is left
 /// out; that, and whatever else leaves something out or mixes what differs, is a loss in report::quality.
-/// Throws only std::bad_alloc; `total` may then hold a part of `next`: start anew.
+/// Throws only std::bad_alloc; `total` may then hold a part of `next`. To keep it whole, add to a copy and
+/// move that back, which does not throw.
 VARVE_API void add_report(report& total, const report& next);
 
 /// What analyze() puts into report::findings and report::predictions.

@@ -37,13 +37,18 @@ device_row idle_device(const report& next) {
   return out;
 }
 
-/// Adds a later window. The time between its first pass and the last one before is in no pass.
+/// Adds a later window. The time between its first pass and the last one before is in no pass. Where it has
+/// passes before that one's end, that time is in no pass for neither: a pass that was handed over late, say,
+/// and then nothing, while those before ran.
 void add_device(device_row& to, const device_row& next, report_quality& quality) {
   add_window(to.partition, next.partition);
   if (has_passes(to) && has_passes(next)) {
-    const time_ns between = clamp_time(next.passes_begin) - clamp_time(to.passes_end);
-    add_to(to.partition.no_pass, std::max<time_ns>(between, 0));
+    const time_ns between = std::max(clamp_time(next.passes_begin), clamp_time(to.passes_begin)) -
+                            std::min(clamp_time(next.passes_end), clamp_time(to.passes_end));
+    add_to(to.partition.no_pass,
+           between > 0 ? between : -std::clamp<time_ns>(next.partition.no_pass, 0, -between));
     lose(quality, "windows whose passes overlap those before: their time counts twice", between < 0 ? 1 : 0);
+    to.passes_begin = std::min(to.passes_begin, next.passes_begin);
     to.passes_end = std::max(to.passes_end, next.passes_end);
   } else if (has_passes(next)) {
     to.passes_begin = next.passes_begin;

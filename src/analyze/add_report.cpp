@@ -11,6 +11,7 @@
 #include "analyze/assemble.hpp"
 #include "analyze/collectives.hpp"
 #include "analyze/counted.hpp"
+#include "analyze/counted_sums.hpp"
 #include "analyze/numbers.hpp"
 #include "analyze/operator_rows.hpp"
 #include "analyze/verdict.hpp"
@@ -221,8 +222,9 @@ void add_report(report& total, const report& next) {
   if (std::any_of(total.layers.begin(), total.layers.end(), is_counted) ||
       std::any_of(total.phases.begin(), total.phases.end(), is_counted)) {
     const auto check = [](const auto& one) -> std::string {
-      return one.counted->used ? "" : "those of a part of its passes are not";
+      return one.counted->other_work ? "some are of other work" : "";
     };
+    set_means(total);
     settle_counts(total, {check, check});
   }
   std::vector<finding> found = findings_of(total);

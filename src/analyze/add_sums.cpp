@@ -3,7 +3,7 @@
 #include "analyze/add_sums.hpp"
 
 #include "analyze/assemble.hpp"
-#include "analyze/counted.hpp"
+#include "analyze/counted_sums.hpp"
 #include "analyze/numbers.hpp"
 #include "analyze/roofs.hpp"
 
@@ -50,14 +50,12 @@ void add_span(time_ns& first, time_ns& span, time_ns next_first, time_ns next_sp
   span = end - begin;
 }
 
-// Where one of them did not count all that it rests on, nor does the sum.
 void add_window(std::optional<counted_work>& to, const std::optional<counted_work>& next) {
-  if (!to || !next) {
-    to = next ? next : to;
-    return;
+  if (to && next) {
+    add_calls(*to, *next);
+  } else if (next) {
+    to = next;
   }
-  add_calls(*to, *next);
-  to->used = to->used && next->used;
 }
 
 sample_plan::sample_plan(const pass_samples& samples, std::int64_t passes, const pass_samples& next,

@@ -3,13 +3,13 @@
 #include "analyze/counted.hpp"
 
 #include "analyze/assemble.hpp"
+#include "analyze/counted_sums.hpp"
 #include "analyze/rated.hpp"
 #include "analyze/sentence.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -18,35 +18,6 @@
 namespace varve {
 inline namespace v0 {
 namespace analysis {
-
-double operations_in(const counted_work& c) noexcept {
-  return c.tensor_ops < 0 ? c.core_flops : c.tensor_ops + std::max(c.core_flops, 0.0);
-}
-
-void set_intensity(counted_work& c) noexcept {
-  const double bytes = bytes_in(c);
-  c.intensity = c.all_operations && bytes > 0 ? std::max(operations_in(c), 0.0) / bytes : 0;
-}
-
-void add_calls(counted_work& to, const counted_work& other) {
-  const auto here = static_cast<double>(to.calls);
-  const auto there = static_cast<double>(other.calls);
-  if (!(here + there > 0)) {
-    return;
-  }
-  const auto mean = [&](double a, double b) { return (a * here + b * there) / (here + there); };
-  const auto known_mean = [&](double a, double b) { return a < 0 || b < 0 ? -1 : mean(a, b); };
-  to.dram_read = known_mean(to.dram_read, other.dram_read);
-  to.dram_written = known_mean(to.dram_written, other.dram_written);
-  to.tensor_ops = known_mean(to.tensor_ops, other.tensor_ops);
-  to.core_flops = known_mean(to.core_flops, other.core_flops);
-  to.all_operations = to.all_operations && other.all_operations;
-  for (std::size_t k = 0; k < math_pipes; ++k) {
-    to.operations[k] = to.all_operations ? mean(to.operations[k], other.operations[k]) : 0;
-  }
-  add_to(to.calls, other.calls);
-  set_intensity(to);
-}
 
 declared_work declared_in(const measures& m) noexcept {
   const auto calls = static_cast<double>(m.calls_with_work);
@@ -70,71 +41,6 @@ namespace {
 
 /// Counts up to this share off the declared work are taken as the same.
 constexpr double tolerated = 0.2;
-
-/// What is counted as one: the parts of a count add up.
-using quantity = std::tuple<count_kind, math_pipe, std::uint8_t>;
-
-quantity quantity_of(const range_count& c) noexcept { return {c.what, c.pipe, c.part}; }
-
-struct tally {
-  double sum = 0;
-  std::int64_t calls = 0;
-
-  [[nodiscard]] double mean() const noexcept { return sum / static_cast<double>(calls); }
-};
-
-/// Of the calls of a row.
-using counts_of_row = std::map<quantity, tally>;
-
-/// Sum of the means of all those of `all` that `belongs` names; −1 where one was not counted here, or none
-/// is.
-template <class Belongs>
-double sum_of(const counts_of_row& here, const std::set<quantity>& all, const Belongs& belongs) {
-  double sum = 0;
-  bool any = false;
-  for (const quantity& q : all) {
-    if (belongs(std::get<0>(q), std::get<1>(q))) {
-      const auto found = here.find(q);
-      if (found == here.end()) {
-        return -1;
-      }
-      any = true;
-      sum += found->second.mean();
-    }
-  }
-  return any ? sum : -1;
-}
-
-counted_work work_of(const counts_of_row& here, const std::set<quantity>& all) {
-  counted_work out;
-  for (const auto& [q, t] : here) {
-    out.calls = std::max(out.calls, t.calls);
-  }
-  const auto dram = [&](count_kind what) {
-    return sum_of(here, all, [&](count_kind k, math_pipe) { return k == what; });
-  };
-  const auto operations = [&](bool tensor) {
-    return sum_of(here, all, [&](count_kind k, math_pipe p) {
-      return k == count_kind::operations && is_tensor(p) == tensor;
-    });
-  };
-  out.dram_read = dram(count_kind::dram_read);
-  out.dram_written = dram(count_kind::dram_written);
-  out.tensor_ops = operations(true);
-  out.core_flops = operations(false);
-  const bool whole = std::all_of(all.begin(), all.end(), [&](const quantity& q) {
-    return std::get<0>(q) != count_kind::operations || here.count(q) != 0;
-  });
-  out.all_operations = whole && operations_in(out) >= 0;
-  for (const auto& [q, t] : here) {
-    if (out.all_operations && std::get<0>(q) == count_kind::operations &&
-        static_cast<std::size_t>(std::get<1>(q)) < math_pipes) {
-      out.operations[static_cast<std::size_t>(std::get<1>(q))] += t.mean();
-    }
-  }
-  set_intensity(out);
-  return out;
-}
 
 /// "2.4 times", "0.31 of".
 std::string times_text(double ratio) {
@@ -202,7 +108,7 @@ std::vector<bool> explain_all(report& r, const count_check& check) {
     row& one = r.layers[i];
     if (one.counted) {
       const std::string against = check.row ? check.row(one) : std::string{};
-      other_work[i] = !against.empty();
+      other_work[i] = one.counted->other_work = !against.empty();
       explain_one(*one.counted, one.inclusive, declared_in(one.inclusive), against);
     }
   }
@@ -210,7 +116,9 @@ std::vector<bool> explain_all(report& r, const count_check& check) {
     if (p.counted) {
       measures whole = p.total;
       whole.calls_with_work = whole.calls;  // layers declare, not passes
-      explain_one(*p.counted, whole, declared_in(p), check.phase ? check.phase(p) : std::string{});
+      const std::string against = check.phase ? check.phase(p) : std::string{};
+      p.counted->other_work = !against.empty();
+      explain_one(*p.counted, whole, declared_in(p), against);
     }
   }
   return other_work;
@@ -267,8 +175,7 @@ void add_counts(const results& from, const tree_order& order, report& to) {
   if (t.counts.empty()) {
     return;
   }
-  std::set<quantity> all;
-  std::map<std::uint32_t, counts_of_row> by_row;
+  std::map<std::uint32_t, counted_work> by_row;
   std::uint64_t homeless = 0;
   for (const range_count& c : t.counts) {
     const auto& devices = from.activities.devices;
@@ -276,7 +183,8 @@ void add_counts(const results& from, const tree_order& order, report& to) {
                                      [&](const device_activities& d) { return d.id == c.device; });
     const std::uint32_t owner = c.range < t.ranges.size() ? from.marks.ranges[c.range].owner : none;
     const bool known = owner != none && owner == c.range && device != devices.end() && c.value >= 0 &&
-                       static_cast<std::size_t>(c.what) < count_kinds;
+                       static_cast<std::size_t>(c.what) < count_kinds &&
+                       static_cast<std::size_t>(c.pipe) < math_pipes;
     const std::uint32_t row = known
                                   ? from.rows.known_row(from.marks.path_of(t, owner),
                                                         from.marks.key_of(from.marks.ranges[owner].pass),
@@ -286,10 +194,7 @@ void add_counts(const results& from, const tree_order& order, report& to) {
       ++homeless;
       continue;
     }
-    all.insert(quantity_of(c));
-    tally& sum = by_row[row][quantity_of(c)];
-    sum.sum += static_cast<double>(c.value);
-    ++sum.calls;
+    add_sum(by_row[row].sums, {c.what, c.pipe, c.part, 1, static_cast<double>(c.value)});
   }
   if (homeless != 0) {
     to.quality.losses.push_back({"counts of ranges or devices that are not there", "analysis", homeless});
@@ -301,7 +206,7 @@ void add_counts(const results& from, const tree_order& order, report& to) {
     const auto found = by_row.find(r);
     if (source.path != whole_pass) {
       if (found != by_row.end()) {
-        to.layers[layer].counted = work_of(found->second, all);
+        to.layers[layer].counted = std::move(found->second);
       }
       ++layer;
     } else if (found != by_row.end()) {
@@ -310,10 +215,11 @@ void add_counts(const results& from, const tree_order& order, report& to) {
       const auto phase = std::find_if(to.phases.begin(), to.phases.end(),
                                       [&](const phase_row& p) { return same_phase(names, p); });
       if (phase != to.phases.end()) {
-        phase->counted = work_of(found->second, all);
+        phase->counted = std::move(found->second);
       }
     }
   }
+  set_means(to);
   settle_counts(to, {});
 }
 

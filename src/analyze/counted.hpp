@@ -25,14 +25,6 @@ struct declared_work {
 [[nodiscard]] declared_work declared_in(const measures& m) noexcept;
 [[nodiscard]] declared_work declared_in(const phase_row& p) noexcept;
 
-/// Operations of a call, or −1.
-[[nodiscard]] double operations_in(const counted_work& c) noexcept;
-/// Where all kinds were counted: operations of one kind of core alone are no intensity.
-void set_intensity(counted_work& c) noexcept;
-
-/// The means of the calls of both.
-void add_calls(counted_work& to, const counted_work& other);
-
 /// What there is against letting rates rest on the counts of a row or phase; empty: nothing.
 struct count_check {
   std::function<std::string(const varve::row&)> row;

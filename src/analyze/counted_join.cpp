@@ -3,6 +3,7 @@
 //
 // Counts of one run beside the times of another.
 #include "analyze/counted.hpp"
+#include "analyze/counted_sums.hpp"
 #include "analyze/sentence.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -90,7 +92,7 @@ struct count_of_calls {
 /// A run that counted, to be looked up by what rows of another run have in common with its.
 class counting_run {
  public:
-  explicit counting_run(const report& r) {
+  explicit counting_run(const report& r) : all_{quantities_of(r)} {
     for (const row& one : r.layers) {
       if (one.counted) {
         counts_[key_of(one, "layer " + one.path)].push_back(
@@ -160,6 +162,7 @@ class counting_run {
         e.taken = true;
         if (out) {
           out->add(e.count);
+          set_means(out->counted, all_);
         } else {
           out = e.count;
         }
@@ -168,6 +171,7 @@ class counting_run {
     return out;
   }
 
+  std::set<quantity> all_;
   std::map<key, std::vector<entry>> counts_;
   std::map<key, std::vector<std::pair<std::string, batch_size>>> sizes_;
 };

@@ -343,8 +343,8 @@ bool add_distribution(distribution& total, const distribution& next) {
     return true;
   }
   if (total.count <= 0) {
-    total = next;
-    return !next.histogram.empty();
+    total = next;  // with its percentiles
+    return true;
   }
   const bool whole = !total.histogram.empty() && !next.histogram.empty();
   const bool none = total.histogram.empty() && next.histogram.empty();

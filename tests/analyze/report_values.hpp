@@ -111,6 +111,10 @@ class report_values {
     return std::to_string(static_cast<int>(g.what)) + g.limit;
   }
   static std::string key(const varve::loss& l) { return l.what; }
+  static std::string key(const varve::count_sum& s) {
+    return std::to_string(static_cast<int>(s.what)) + '|' + std::to_string(static_cast<int>(s.pipe)) + '|' +
+           std::to_string(s.part);
+  }
   template <class T>
   static std::string key(const T&) {
     return "#";

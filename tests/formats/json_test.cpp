@@ -275,6 +275,17 @@ TEST(json, refuses_counts_that_no_counter_has) {
   }
   EXPECT_THAT(error_of(counted(R"("operations": {"bf16_tensor": 1e300})")),
               HasSubstr("layers[0].counted.operations: expected a number below 2^62"));
+  for (const char* const bad : {R"({"calls": 0})", R"({"calls": 2, "sum": -1})",
+                                R"({"calls": 1, "sum": 1e300})", R"({"calls": 1, "sum": null})"}) {
+    EXPECT_THAT(
+        error_of(counted(R"("sums": [)" + std::string{bad} + ']')),
+        HasSubstr("layers[0].counted.sums: expected calls, and of a call a number from 0 to below 2^62"))
+        << bad;
+  }
+  const std::string part = R"({"what": "operations", "part": 1, "calls": 1})";
+  EXPECT_THAT(
+      error_of(counted(R"("sums": [)" + part + ',' + part + ']')),
+      HasSubstr("layers[0].counted.sums: expected each count once, ascending by what, pipe and part"));
 }
 
 TEST(json, writes_histograms_as_pairs) {

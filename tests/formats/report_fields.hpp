@@ -80,9 +80,13 @@ auto parts(is<varve::gauge_row> auto& x) {
   auto& [a, b, c, d, e, f, g, h] = x;
   return std::tie(a, b, c, d, e, f, g, h);
 }
+auto parts(is<varve::count_sum> auto& x) {
+  auto& [a, b, c, d, e] = x;
+  return std::tie(a, b, c, d, e);
+}
 auto parts(is<varve::counted_work> auto& x) {
-  auto& [a, b, c, d, e, f, g, h, i, j] = x;
-  return std::tie(a, b, c, d, e, f, g, h, i, j);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
 }
 auto parts(is<varve::rated_work> auto& x) {
   auto& [a, b, c, d, e] = x;
@@ -185,6 +189,13 @@ class filler {
   void fill(varve::time_bucket& b) {
     b.bucket = static_cast<std::int32_t>(next() % 3712);
     b.count = next();
+  }
+  void fill(std::vector<varve::count_sum>& sums) {  // ascending
+    sums.resize(2);
+    fill(sums[0]);
+    fill(sums[1]);
+    sums[0].part = 1;
+    sums[1].part = 2;
   }
   template <class T, std::size_t N>
   void fill(std::array<T, N>& values) {

@@ -35,6 +35,9 @@ inline constexpr std::array<std::string_view, math_pipes> names<math_pipe>{
     "fp16",       "tf32_tensor", "fp16_tensor", "fp16_tensor_fp16", "bf16_tensor",
     "fp8_tensor", "fp4_tensor",  "int8_tensor", "int8_dp4a"};
 template <>
+inline constexpr std::array<std::string_view, count_kinds> names<count_kind>{"dram_read", "dram_written",
+                                                                             "operations"};
+template <>
 inline constexpr std::array<std::string_view, work_sources> names<work_source>{"counters", "engine", "shapes",
                                                                                "description"};
 template <>
@@ -209,6 +212,15 @@ void fields(Archive& a, is<gauge_row> auto& g) {
 }
 
 template <class Archive>
+void fields(Archive& a, is<count_sum> auto& c) {
+  a("what", c.what);
+  a("pipe", c.pipe);
+  a("part", c.part);
+  a("calls", c.calls);
+  a("sum", c.sum);
+}
+
+template <class Archive>
 void fields(Archive& a, is<counted_work> auto& c) {
   a("calls", c.calls);
   a("dram_read", c.dram_read);
@@ -220,6 +232,8 @@ void fields(Archive& a, is<counted_work> auto& c) {
   a.template by<math_pipe>("operations", c.operations);
   a("all_operations", c.all_operations);
   a("used", c.used);
+  a("other_work", c.other_work);
+  a("sums", c.sums);
 }
 
 template <class Archive>

@@ -169,6 +169,18 @@ class reader {
     for (const double operations : value.operations) {
       check("operations", operations);
     }
+    const auto is_before = [](const count_sum& a, const count_sum& b) {
+      return std::tie(a.what, a.pipe, a.part) < std::tie(b.what, b.pipe, b.part);
+    };
+    for (std::size_t i = 0; i < value.sums.size(); ++i) {
+      const count_sum& s = value.sums[i];
+      if (s.calls <= 0 || !(s.sum >= 0) || !(s.sum / static_cast<double>(s.calls) < most)) {
+        fail(place_ + ".sums: expected calls, and of a call a number from 0 to below 2^62");
+      }
+      if (i > 0 && !is_before(value.sums[i - 1], s)) {
+        fail(place_ + ".sums: expected each count once, ascending by what, pipe and part");
+      }
+    }
   }
 
   /// [bucket, count].
