@@ -24,7 +24,7 @@ constexpr time_ns patience = 2'000'000'000;  // with completions that are under 
 constexpr time_ns patience_with_records = 10'000'000'000;
 constexpr time_ns patience_with_the_last = 200'000'000;
 constexpr time_ns patience_with_kept = 20'000'000;
-constexpr time_ns look = 50'000'000;  // for captures; and for records that are withheld anyway
+constexpr time_ns look_interval = 50'000'000;  // for captures; and for records that are withheld anyway
 constexpr time_ns flush_interval = 500'000'000;
 
 }  // namespace
@@ -66,7 +66,7 @@ void collector::look_for_captures() noexcept {
     return;
   }
   looks_for_captures_ = true;
-  while (!contexts_.may_capture() && record::monotonic() - looks_since_ < look) {
+  while (!contexts_.may_capture() && record::monotonic() - looks_since_ < look_interval) {
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
   looks_for_captures_ = false;
@@ -88,7 +88,7 @@ std::size_t collector::launches_without_record() const noexcept {
 // long as a record in it is incomplete. Others have seen buffers held back without that, and whether a launch
 // has its record in a buffer at once is not said: so it counts, too, whether last launches have come.
 bool collector::wait_for_records() noexcept {
-  const time_ns patience_here = attached_.load()->withholds ? look : patience_with_records;
+  const time_ns patience_here = attached_.load()->withholds ? look_interval : patience_with_records;
   const std::uint64_t so_far = pool_.loans();
   std::size_t left = ~std::size_t{0};
   time_ns until = 0;
