@@ -22,8 +22,9 @@ struct cut_options {
 
 /// Of a trace that was just copied. What is handed over are whole outermost ranges, with what was called and
 /// launched in them; launches outside of ranges count as ranges do. A range is ready once it has ended and
-/// each of its launches has an activity, and graphs have settled, since how many records they make is not
-/// known. Records may be missing: no longer than `lag` behind those of later launches, or than `patience`,
+/// each of its launches has an activity. How many records graphs make is not known: they have settled some
+/// time after the last, when records of a later launch have come too, which lie behind theirs in CUPTI's
+/// buffers. Records may be missing: no longer than `lag` behind those of later launches, or than `patience`,
 /// are they waited for.
 ///
 /// The cut is the latest moment at which no range was open and devices had done all before it. After

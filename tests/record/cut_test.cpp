@@ -110,13 +110,23 @@ TEST_F(cut_test, waits_for_the_activities_of_a_pass) {
   EXPECT_FALSE(made().takes(77, 120 * us));
 }
 
-// How many records a graph makes is not known: records of other launches, on whichever stream, tell nothing.
+// How many records a graph makes is not known: a second after the last, those of a later launch tell.
 TEST_F(cut_test, waits_until_a_graph_has_settled) {
   const std::uint32_t first = pass(0, 100);
   ran(call(10, first, varve::call_kind::graph_launch), 20, 300);
   const std::uint32_t second = pass(400, 410);
   ran(call(405, second), 406, 407);
   t.end = 300 * us + varve::record::cut_options{}.settling;
+  EXPECT_EQ(made().at(), 0);
+  t.end += 1;
+  EXPECT_EQ(made().at(), t.end);
+}
+
+// Where nothing is launched later, time alone.
+TEST_F(cut_test, waits_longer_for_the_last_graph) {
+  const std::uint32_t first = pass(0, 100);
+  ran(call(10, first, varve::call_kind::graph_launch), 20, 300);
+  t.end = 300 * us + cut::lag;
   EXPECT_EQ(made().at(), 0);
   t.end += 1;
   EXPECT_EQ(made().at(), t.end);
