@@ -110,7 +110,7 @@ std::vector<cut::root> cut::roots_of(const trace& t, const cut_options& options)
     if (one.end != never) {
       const time_ns age = t.end - one.done;
       const bool given_up = age > patience || latest - (options.memory_used > 0.75 ? 0 : lag) > one.end;
-      const bool settled = age > lag || (age > options.settling && latest > one.end);
+      const bool settled = age > lag || (age > options.settling && latest >= one.end);
       one.ready = (one.complete || given_up) && (!one.replays || settled);
     }
   }
