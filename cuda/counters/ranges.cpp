@@ -182,13 +182,13 @@ void range_counter::unwind(std::size_t to) {
   }
 }
 
-bool range_counter::hand_over(std::vector<record::counted_range>& counts) noexcept {
+void range_counter::hand_over(std::vector<record::counted_range>& counts) noexcept {
   if (left_ || !used_) {
-    return true;
+    return;
   }
   std::unique_lock lock{mutex_, std::try_to_lock};
   if (!lock && running_) {
-    return false;  // a pass begins or ends: next time
+    return;  // a pass begins or ends: next time
   }
   if (!lock) {
     lock.lock();  // there is no next time
@@ -196,9 +196,8 @@ bool range_counter::hand_over(std::vector<record::counted_range>& counts) noexce
   try {
     counts.insert(counts.end(), done_.begin(), done_.end());
     done_.clear();
-    return true;
   } catch (const std::bad_alloc&) {
-    return false;  // later: they are bounded
+    // later: they are bounded
   }
 }
 

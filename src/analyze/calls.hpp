@@ -7,6 +7,7 @@
 
 #include "analyze/flat_map.hpp"
 #include "analyze/numbers.hpp"
+#include "trace/call_kinds.hpp"
 
 #include <varve/trace.hpp>
 
@@ -18,12 +19,6 @@
 namespace varve {
 inline namespace v0 {
 namespace analysis {
-
-/// Calls that put work on a device.
-constexpr bool launches_work(call_kind kind) noexcept {
-  return kind == call_kind::launch || kind == call_kind::graph_launch || kind == call_kind::copy ||
-         kind == call_kind::set;
-}
 
 /// Calls whose time is measured. The others hide nothing that is made inside them and cost "other" time.
 constexpr bool is_measured(call_kind kind) noexcept {

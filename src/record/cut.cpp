@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: the varve authors
 #include "record/cut.hpp"
 
+#include "trace/call_kinds.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -14,10 +16,7 @@ constexpr time_ns never = std::numeric_limits<time_ns>::max();
 constexpr time_ns unseen = std::numeric_limits<time_ns>::min() / 2;
 
 bool launches(const call_columns& c, std::size_t i) noexcept {
-  const call_kind kind = c.kind[i];
-  return c.captured[i] == 0 && c.correlation[i] != 0 &&
-         (kind == call_kind::launch || kind == call_kind::graph_launch || kind == call_kind::copy ||
-          kind == call_kind::set);
+  return c.captured[i] == 0 && c.correlation[i] != 0 && launches_work(c.kind[i]);
 }
 
 }  // namespace
@@ -40,7 +39,6 @@ bool cut::takes(std::uint32_t correlation, time_ns begin) const noexcept {
   return call != none ? calls_[call] : begin < at_;
 }
 
-/// The last one of several.
 std::uint32_t cut::call_of(std::uint32_t correlation) const noexcept {
   const auto after = std::upper_bound(called_.begin(), called_.end(), std::pair{correlation, none});
   return after != called_.begin() && std::prev(after)->first == correlation ? std::prev(after)->second : none;

@@ -47,11 +47,11 @@ class cut {
   [[nodiscard]] const std::vector<bool>& calls() const noexcept { return calls_; }
   /// Whether this activity goes: with its launch, or by its begin.
   [[nodiscard]] bool takes(std::uint32_t correlation, time_ns begin) const noexcept;
-  [[nodiscard]] bool knows(std::uint32_t correlation) const noexcept { return call_of(correlation) != none; }
+  /// The call with this correlation, the last one of several; none where there is none.
+  [[nodiscard]] std::uint32_t call_of(std::uint32_t correlation) const noexcept;
 
  private:
   struct root;
-  [[nodiscard]] std::uint32_t call_of(std::uint32_t correlation) const noexcept;
   [[nodiscard]] std::vector<root> roots_of(const trace& t, const cut_options& options);
   void choose(const std::vector<root>& roots, const trace& t, double memory_used);
 

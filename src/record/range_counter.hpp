@@ -40,9 +40,8 @@ class range_counter {
   /// The calling thread ends: so do its ranges.
   virtual void abandon() noexcept = 0;
 
-  /// Moves the counts since the last call behind those in `counts`. False while a pass begins or ends, or
-  /// where there is no memory: they come later. Thread safe.
-  virtual bool hand_over(std::vector<counted_range>& counts) noexcept = 0;
+  /// Moves the counts since the last call behind those in `counts`. Thread safe.
+  virtual void hand_over(std::vector<counted_range>& counts) noexcept = 0;
 
   [[nodiscard]] virtual std::vector<device_info> devices() const = 0;
   [[nodiscard]] virtual std::vector<loss> losses() const = 0;

@@ -108,8 +108,8 @@ void in_child() noexcept {
   built_in_counter().leave_to_parent();
 }
 
-// Under the lock: what the devices did. False where counts are to come.
-bool take_over(process_state& p) noexcept {
+// Under the lock: what the devices did.
+void take_over(process_state& p) noexcept {
   if (p.devices != nullptr) {
     p.devices->hand_over(p.batch, p.records->full());
     p.records->take_over(p.batch);
@@ -121,11 +121,9 @@ bool take_over(process_state& p) noexcept {
   }
   if (p.counts) {
     std::vector<counted_range> counts;
-    const bool all = built_in_counter().hand_over(counts);
+    built_in_counter().hand_over(counts);
     p.records->take_over(counts);
-    return all;
   }
-  return true;
 }
 
 // Under the lock: reads what the logs hold so far, and nothing of after the window.
@@ -136,7 +134,7 @@ void drain_so_far(process_state& p) noexcept {
     until = std::min(now(), p.ended.ticks);
   }
   p.records->drain(until);
-  static_cast<void>(take_over(p));
+  take_over(p);
 }
 
 // Records of a node come at most so much later than it is gone, and of a call than it was made.
@@ -407,7 +405,7 @@ recorded stop_recording(bool keep) {
   p.clock = mapping_until(p, p.ended);
   if (keep) {
     p.records->drain(p.ended.ticks, true);
-    static_cast<void>(take_over(p));
+    take_over(p);
     out.count = p.records->records();
     out.records = p.records->take(p.clock, p.ended.ticks);
     tell_more(p, out.records);
@@ -422,7 +420,7 @@ recorded copy_recording() {
   const clock_anchor now = read_anchor();
   p.device_time.read(true);
   p.records->drain(now.ticks);
-  static_cast<void>(take_over(p));
+  take_over(p);
   recorded out{p.records->copy(mapping_until(p, now), now.ticks), p.records->records()};
   tell_more(p, out.records);
   return out;
@@ -435,12 +433,6 @@ recorded nothing_taken(const process_state& p, const clock_anchor& now) {
   recorded out;
   out.records.begin = out.records.end = p.records->begin_of_rest(mapping_until(p, now));
   return out;
-}
-
-/// Under the lock: whether all that is to be told of passes until `now` has been, but for `awaited`.
-bool bring_up_to(process_state& p, const clock_anchor& now, std::vector<std::uint64_t>& awaited) {
-  p.records->drain(now.ticks);
-  return (!p.spans || built_in_spans().await(awaited)) && take_over(p);
 }
 
 }  // namespace
@@ -457,7 +449,8 @@ recorded take_recording(std::size_t& at_stake) {
     std::unique_lock lock{p.mutex};
     const clock_anchor now = read_anchor();
     p.device_time.read(true);
-    if (!bring_up_to(p, now, awaited)) {
+    p.records->drain(now.ticks);
+    if (p.spans && !built_in_spans().await(awaited)) {
       if (tries == most_tries) {
         return nothing_taken(p, now);
       }
@@ -465,6 +458,7 @@ recorded take_recording(std::size_t& at_stake) {
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
       continue;
     }
+    take_over(p);
     if (p.devices != nullptr) {
       if (!p.devices->hand_over_last(p.batch)) {
         throw std::bad_alloc{};

@@ -217,7 +217,7 @@ class store {
   void note_holder(const clock_mapping& clock, std::uint64_t end);
   [[nodiscard]] std::vector<std::uint32_t> held(const std::vector<std::uint64_t>& awaited) const;
   [[nodiscard]] remainder rest_of_cut(const cut& c, const trace& all) const;
-  void keep_services(remainder& rest, const row_copy& copy, const trace& all) const;
+  void keep_services(remainder& rest, const row_copy& copy, const cut& c, const trace& all) const;
   void keep_captures(remainder& rest, row_copy& copy, const cut& c) const;
   void keep_logs(remainder& rest, row_copy& copy, const cut& c) const;
   void become(remainder&& rest) noexcept;

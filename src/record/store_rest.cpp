@@ -17,7 +17,7 @@ namespace varve::record {
 
 // Of a request that goes on, passes that go have served: when the first and the last of them ended, and how
 // many they are, is remembered.
-void store::keep_services(remainder& rest, const row_copy& copy, const trace& all) const {
+void store::keep_services(remainder& rest, const row_copy& copy, const cut& c, const trace& all) const {
   std::unordered_map<std::uint32_t, time_ns> ends;  // of those passes, with their work on devices
   const auto is_split = [&](const request_link& l) {
     return copy.range(l.request) != none && copy.range(l.pass) == none;
@@ -30,13 +30,9 @@ void store::keep_services(remainder& rest, const row_copy& copy, const trace& al
   if (ends.empty()) {
     return;
   }
-  std::unordered_map<std::uint32_t, std::uint32_t> range_of;  // by correlation
-  for (std::size_t c = 0; c < all.calls.size(); ++c) {
-    range_of.emplace(all.calls.correlation[c], all.calls.range[c]);
-  }
   for (std::size_t a = 0; a < all.activities.size(); ++a) {
-    const auto call = range_of.find(all.activities.correlation[a]);
-    std::uint32_t r = call != range_of.end() ? call->second : none;
+    const std::uint32_t call = c.call_of(all.activities.correlation[a]);
+    std::uint32_t r = call != none ? all.calls.range[call] : none;
     while (r < all.ranges.size() && ends.find(r) == ends.end()) {
       r = all.ranges[r].parent;
     }

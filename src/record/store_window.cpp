@@ -141,7 +141,8 @@ store::remainder store::rest_of_cut(const cut& c, const trace& all) const {
     stays[i] = !c.takes(call, device_activities_.begin[i]);
     rest.unresolved += stays[i] && i < unresolved_ ? 1U : 0U;
     const time_ns ended = device_activities_.end[i];
-    rest.late += taken_until_ && !stays[i] && !c.knows(call) && ended != 0 && ended <= all.begin ? 1U : 0U;
+    rest.late +=
+        taken_until_ && !stays[i] && c.call_of(call) == none && ended != 0 && ended <= all.begin ? 1U : 0U;
   }
   copy.activities(device_activities_, stays, rest.device_activities);
   for (const memory_event& m : t_.memory_events) {
@@ -161,7 +162,7 @@ store::remainder store::rest_of_cut(const cut& c, const trace& all) const {
       rest.streams.emplace(where, copy.copied_stream(row));
     }
   }
-  keep_services(rest, copy, all);
+  keep_services(rest, copy, c, all);
   keep_captures(rest, copy, c);
   keep_logs(rest, copy, c);
   return rest;
