@@ -145,10 +145,11 @@ time_ns retired_at(process_state& p) noexcept {
   return p.retired;
 }
 
-// Under the lock, when all that was done so far has been taken over.
-void retire(process_state& p, time_ns interval) noexcept {
-  if (const time_ns t = monotonic(); t - p.retired > interval) {
-    p.retired = t;
+// Under the lock, when all that was done before `asked`, when sources were asked for it, has been taken over:
+// what was called since may be needed, however long it took to get the lock and to read.
+void retire(process_state& p, time_ns asked, time_ns interval) noexcept {
+  if (asked - p.retired > interval) {
+    p.retired = monotonic();
     labels_of_graphs().purge();
     p.records->retire();
   }
@@ -176,7 +177,8 @@ void read_logs() noexcept {
       }
       p.woken = false;
     }
-    const bool may_retire = monotonic() - retired_at(p) > retire_interval;
+    const time_ns asked = monotonic();
+    const bool may_retire = asked - retired_at(p) > retire_interval;
     built_in_source().poll(may_retire);
     built_in_spans().poll();
     const std::lock_guard lock{p.mutex};
@@ -184,7 +186,7 @@ void read_logs() noexcept {
       drain_so_far(p);
       p.device_time.read(false);
       if (may_retire) {
-        retire(p, retire_interval);
+        retire(p, asked, retire_interval);
       }
     }
   }
@@ -442,6 +444,7 @@ recorded take_recording(std::size_t& at_stake) {
   constexpr int most_tries = 20;
   process_state& p = process();
   for (int tries = 1;; ++tries) {
+    const time_ns asked = monotonic();
     built_in_source().poll(true);
     built_in_spans().poll();
     trace fresh;
@@ -473,7 +476,7 @@ recorded take_recording(std::size_t& at_stake) {
     tell_more(p, out.records);
     p.device_time.forget_until(p.records->begin());
     // What comes later has lost its call anyway.
-    retire(p, std::min<time_ns>(retire_interval, cut::patience));
+    retire(p, asked, std::min<time_ns>(retire_interval, cut::patience));
     return out;
   }
 }

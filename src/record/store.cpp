@@ -42,6 +42,9 @@ void store::drain(std::uint64_t until, bool last) noexcept {
   for (std::uint32_t number = 1; number <= logs && (last || number <= logs_.size()); ++number) {
     drain_log(number, UINT64_MAX);
   }
+  // Aliases of what had been handed over are known now; of what comes from here on they may be to come.
+  resolve_aliases(device_activities_.correlation, unresolved_);
+  unresolved_ = device_activities_.size();
 }
 
 // Reads a log to its end, to the first event that is not due, or until the range with serial `until_serial`

@@ -38,9 +38,6 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 // A row that there is no memory for is `none` here, and what needs it is not kept.
 void store::take_over(trace& batch) noexcept {
-  // An alias of what was handed over last time has been read since; of what comes now it may be to come.
-  resolve_aliases(device_activities_.correlation, unresolved_);
-  unresolved_ = device_activities_.size();
   for (std::size_t i = 0; i < batch.activities.size(); ++i) {
     try {
       add_device_activity(batch, i);

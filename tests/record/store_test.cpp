@@ -169,6 +169,8 @@ TEST_F(store_test, work_finds_the_outer_call_whether_it_comes_before_or_after_it
   records->take_over(early);
   nested_call(log(), 10, 11);
   nested_call(log(), 20, 21);
+  varve::trace more;  // nothing has been read in between
+  records->take_over(more);
   records->drain(now());
   varve::trace late = work_of({21, 10});
   records->take_over(late);
