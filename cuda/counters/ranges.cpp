@@ -182,13 +182,13 @@ void range_counter::unwind(std::size_t to) {
   }
 }
 
-void range_counter::hand_over(std::vector<record::counted_range>& counts) noexcept {
+bool range_counter::hand_over(std::vector<record::counted_range>& counts) noexcept {
   if (left_ || !used_) {
-    return;
+    return true;
   }
   std::unique_lock lock{mutex_, std::try_to_lock};
   if (!lock && running_) {
-    return;  // a pass begins or ends: next time
+    return false;
   }
   if (!lock) {
     lock.lock();  // there is no next time
@@ -196,8 +196,9 @@ void range_counter::hand_over(std::vector<record::counted_range>& counts) noexce
   try {
     counts.insert(counts.end(), done_.begin(), done_.end());
     done_.clear();
+    return true;
   } catch (const std::bad_alloc&) {
-    // later: they are bounded
+    return false;  // later: they are bounded
   }
 }
 

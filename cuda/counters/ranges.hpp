@@ -37,7 +37,7 @@ class range_counter final : public record::range_counter {
   void end(std::uint64_t token) noexcept override;
   void abandon() noexcept override;
 
-  void hand_over(std::vector<record::counted_range>& counts) noexcept override;
+  bool hand_over(std::vector<record::counted_range>& counts) noexcept override;
 
   [[nodiscard]] std::vector<device_info> devices() const override;
   [[nodiscard]] std::vector<loss> losses() const override;

@@ -45,7 +45,7 @@ std::vector<loss> range_counter::losses() const {
        "ranges not counted: more in a pass than counter_options::ranges, or than CUPTI has room for");
   lose(dropped_, "ranges not counted: refused or dropped by CUPTI");
   lose(not_kept_, "ranges whose counts were not kept: no memory");
-  if (profiler_ != nullptr) {
+  if (profiler_ != nullptr && !running_) {  // else their turn may be to come
     using key = std::tuple<count_kind, math_pipe, std::uint8_t>;
     std::map<key, bool> counted;
     for (std::size_t t = 0; t < taken_.size(); ++t) {

@@ -40,8 +40,9 @@ class range_counter {
   /// The calling thread ends: so do its ranges.
   virtual void abandon() noexcept = 0;
 
-  /// Moves the counts since the last call behind those in `counts`. Thread safe.
-  virtual void hand_over(std::vector<counted_range>& counts) noexcept = 0;
+  /// Moves the counts since the last call behind those in `counts`. False, and nothing moved, while a pass or
+  /// a range in it begins or ends: it may have some next time. Thread safe.
+  virtual bool hand_over(std::vector<counted_range>& counts) noexcept = 0;
 
   [[nodiscard]] virtual std::vector<device_info> devices() const = 0;
   [[nodiscard]] virtual std::vector<loss> losses() const = 0;

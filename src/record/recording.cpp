@@ -3,18 +3,11 @@
 #include "record/recording.hpp"
 
 #include "record/cut.hpp"
-#include "record/device_clock.hpp"
-#include "record/device_source.hpp"
 #include "record/graph_labels.hpp"
-#include "record/names.hpp"
-#include "record/nvtx.hpp"
+#include "record/log.hpp"
+#include "record/process_state.hpp"
 #include "record/range_counter.hpp"
-#include "record/registry.hpp"
 #include "record/span_source.hpp"
-#include "record/store.hpp"
-
-#include <dlfcn.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -30,82 +23,12 @@ namespace varve::record {
 
 namespace {
 
-/// What there is one of in a process. Leaked: markers may come during static destruction.
-struct process_state {
-  std::mutex mutex;                // guards what follows; held while draining
-  std::unique_ptr<store> records;  // of the running session
-  std::unique_ptr<std::thread> reader;
-  store* parents_records = nullptr;  // what a forked child has of them, and leaves alone
-  std::thread* parents_reader = nullptr;
-  clock_anchor started;
-  clock_mapping clock;
-  device_source* devices = nullptr;  // that records too
-  device_clock device_time;          // runs while it does
-  trace batch;                       // of what it hands over
-  bool spans = false;                // the source of spans records too
-  bool counts = false;               // what devices do in ranges is counted
-  time_ns retired = 0;               // when, last
-
-  std::mutex window;   // taken after `mutex`, where both are; never held for long
-  clock_anchor ended;  // its ticks are UINT64_MAX while the window is open
-
-  std::mutex wake_mutex;
-  std::condition_variable wake;
-  bool woken = false;
-  bool stopping = false;
-};
-
-process_state& process() noexcept {
-  static auto* const leaked = new process_state;
-  return *leaked;
-}
-
-// Around a fork all locks are held, so that the child finds none taken by a thread that it does not have.
-void before_fork() noexcept {
-  const bool devices_in_use = built_in_source().in_use();
-  built_in_source().before_fork(devices_in_use);  // waits, so nothing is held then
-  process().mutex.lock();
-  process().window.lock();
-  process().wake_mutex.lock();
-  registry.lock();
-  pool.lock();
-  labels_of_graphs().lock();
-  lock_names();
-  built_in_spans().before_fork(devices_in_use);
-}
-
-void unlock_all() noexcept {
-  unlock_names();
-  labels_of_graphs().unlock();
-  pool.unlock();
-  registry.unlock();
-  process().wake_mutex.unlock();
-  process().window.unlock();
-  process().mutex.unlock();
-}
-
-void after_fork() noexcept {
-  built_in_spans().after_fork();
-  unlock_all();
-  built_in_source().after_fork();
-}
-
-// The recording and its reader stay with the parent; the child may start one of its own.
-void in_child() noexcept {
-  __atomic_and_fetch(&varve_state_, ~(VARVE_STATE_RECORDING | state_counting), __ATOMIC_RELAXED);
-  // Neither is ours to end: the parent's threads were writing, and its reader does not exist here.
-  process_state& p = process();
-  p.parents_records = p.records.release();
-  p.parents_reader = p.reader.release();
-  p.devices = nullptr;
-  p.device_time.stop();
-  p.spans = p.counts = false;
-  new (&p.wake) std::condition_variable;  // the parent's reader was in the old one, whose state is its
-  built_in_spans().leave_to_parent();
-  unlock_all();
-  labels_of_graphs().end_reading();
-  built_in_source().leave_to_parent();
-  built_in_counter().leave_to_parent();
+// Under the lock. False while some are about to come.
+bool take_over_counts(process_state& p) noexcept {
+  std::vector<counted_range> counts;
+  const bool done = !p.counts || built_in_counter().hand_over(counts);
+  p.records->take_over(counts);
+  return done;
 }
 
 // Under the lock: what the devices did.
@@ -119,11 +42,7 @@ void take_over(process_state& p) noexcept {
     built_in_spans().hand_over(spans);
     p.records->take_over(spans);
   }
-  if (p.counts) {
-    std::vector<counted_range> counts;
-    built_in_counter().hand_over(counts);
-    p.records->take_over(counts);
-  }
+  static_cast<void>(take_over_counts(p));
 }
 
 // Under the lock: reads what the logs hold so far, and nothing of after the window.
@@ -227,37 +146,6 @@ void drain_before_unload() noexcept {
     drain_so_far(p);
     p.records->forget_addresses();
   }
-}
-
-// Threads that end and processes that fork call back into this module: once active it must not be unloaded
-// with the plugin that brought it along. Executables are not found by their name, and stay anyway.
-void stay_loaded() noexcept {
-  Dl_info self;
-  if (::dladdr(reinterpret_cast<const void*>(&varve_version), &self) != 0 && self.dli_fname != nullptr) {
-    static_cast<void>(::dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
-  }
-}
-
-// Looking for a tool loads one, and that tool may start a session here and now, which is why the thread that
-// is at it passes.
-void activate() noexcept {
-  thread_local bool inside = false;
-  if (inside) {
-    return;
-  }
-  inside = true;
-  static const bool once = [] {
-    stay_loaded();
-    const bool tool = nvtx::attach();
-    pthread_atfork(before_fork, after_fork, in_child);
-    if (tool) {
-      __atomic_or_fetch(&varve_state_, VARVE_STATE_NVTX, __ATOMIC_RELEASE);
-    }
-    __atomic_and_fetch(&varve_state_, ~std::uint32_t{VARVE_STATE_FRESH}, __ATOMIC_RELAXED);
-    return true;
-  }();
-  static_cast<void>(once);
-  inside = false;
 }
 
 // The cost of a begin and an end on this machine, on a log of its own; the least of a few tries.
@@ -430,10 +318,12 @@ recorded copy_recording() {
 
 namespace {
 
-/// Nothing, as nothing was finished.
+/// Nothing but losses, as nothing was finished.
 recorded nothing_taken(const process_state& p, const clock_anchor& now) {
   recorded out;
   out.records.begin = out.records.end = p.records->begin_of_rest(mapping_until(p, now));
+  out.records.losses = p.records->losses();
+  tell_more(p, out.records);
   return out;
 }
 
@@ -453,7 +343,7 @@ recorded take_recording(std::size_t& at_stake) {
     const clock_anchor now = read_anchor();
     p.device_time.read(true);
     p.records->drain(now.ticks);
-    if (p.spans && !built_in_spans().await(awaited)) {
+    if ((p.spans && !built_in_spans().await(awaited)) || !take_over_counts(p)) {
       if (tries == most_tries) {
         return nothing_taken(p, now);
       }

@@ -27,6 +27,7 @@ struct running_report::impl {
 
   std::mutex adding;  // guards what follows
   report total;
+  trace unheld;  // losses and cost that came with windows of no length
   bool stopped = false;
   std::uint64_t failed = 0;  // windows that there was no memory for
 
@@ -35,19 +36,30 @@ struct running_report::impl {
   std::condition_variable wake;
   bool stopping = false;
 
-  void add(const trace& t) noexcept;
+  void add(trace t) noexcept;
   void take() noexcept;
   void run() noexcept;
   void end_thread() noexcept;
   [[nodiscard]] report shown() const;
 };
 
-/// Under the lock. What there is no memory for is left out as a whole.
-void running_report::impl::add(const trace& t) noexcept {
+/// Under the lock. What there is no memory for is left out as a whole. A window of no length has no place
+/// among others: what it tells goes with the next.
+void running_report::impl::add(trace t) noexcept {
   try {
+    const bool is_window = t.end > t.begin;
+    trace& into = is_window ? t : unheld;
+    for (const loss& l : (is_window ? unheld : t).losses) {
+      into.lose(l.what, l.where, l.count);
+    }
+    into.own_overhead += (is_window ? unheld : t).own_overhead;
+    if (!is_window) {
+      return;
+    }
     report sum = total;
     add_report(sum, analyze(t, options.analysis));
     std::swap(total, sum);
+    unheld = {};
   } catch (const std::bad_alloc&) {
     ++failed;
   }
@@ -56,9 +68,7 @@ void running_report::impl::add(const trace& t) noexcept {
 void running_report::impl::take() noexcept {
   const std::lock_guard lock{adding};
   try {
-    if (const trace t = of.take(); t.end != 0) {  // else it does not run
-      add(t);
-    }
+    add(of.take());
   } catch (const std::bad_alloc&) {
     ++failed;
   }
@@ -88,6 +98,9 @@ void running_report::impl::end_thread() noexcept {
 
 report running_report::impl::shown() const {
   report r = total;
+  for (const loss& l : unheld.losses) {
+    r.quality.losses.push_back(l);
+  }
   if (failed != 0) {
     r.quality.losses.push_back(
         {"windows left out: no memory to add them up (std::bad_alloc)", "running report", failed});
@@ -145,9 +158,9 @@ report running_report::stop() {
   impl_->end_thread();
   const std::lock_guard lock{impl_->adding};
   if (!impl_->stopped) {
-    const trace rest = impl_->of.stop();
+    trace rest = impl_->of.stop();
     impl_->stopped = true;
-    impl_->add(rest);
+    impl_->add(std::move(rest));
   }
   return impl_->shown();
 }

@@ -350,8 +350,7 @@ trace session::take() {
     return {};
   }
   const std::lock_guard lock{impl_->life};
-  // One that counts is a short run, and hands over its passes with their counts at its stop.
-  return impl_->running && !impl_->options.counters.enabled ? impl_->take() : trace{};
+  return impl_->running ? impl_->take() : trace{};
 }
 
 session_status session::status() const {

@@ -74,7 +74,7 @@ class store {
   void take_over(trace& batch) noexcept;
   /// The tables of the next batch begin anew.
   void renew_tables() noexcept;
-  /// The same of spans.
+  /// The same of spans. Those of passes that begin after the last drain's time are kept for the next call.
   void take_over(const std::vector<device_span>& spans) noexcept;
   /// The same of counts.
   void take_over(const std::vector<counted_range>& counts) noexcept;
@@ -166,6 +166,9 @@ class store {
   void enter_epoch(log_state& s, const slot* e);
   void add(log_state& s, const slot* e);
   void add_device_activity(const trace& batch, std::size_t i);
+  template <class Told, class Add>
+  void take_told(const std::vector<Told>& told, std::uint64_t Told::*token, std::vector<Told>& early,
+                 const Add& add) noexcept;
   std::uint16_t stream_of(const stream_info& stream);
   /// There was no memory: rows that were begun are taken back, and nothing more is kept.
   void starve() noexcept;
@@ -216,7 +219,7 @@ class store {
   [[nodiscard]] bool anything_over() const noexcept;
   void note_holder(const clock_mapping& clock, std::uint64_t end);
   [[nodiscard]] std::vector<std::uint32_t> held(const std::vector<std::uint64_t>& awaited) const;
-  [[nodiscard]] remainder rest_of_cut(const cut& c, const trace& all) const;
+  [[nodiscard]] remainder rest_of_cut(const cut& c, const trace& all, const clock_mapping& clock) const;
   void keep_services(remainder& rest, const row_copy& copy, const cut& c, const trace& all) const;
   void keep_captures(remainder& rest, row_copy& copy, const cut& c) const;
   void keep_logs(remainder& rest, row_copy& copy, const cut& c) const;
@@ -257,7 +260,9 @@ class store {
     event_span span;  // from that moment
   };
   std::vector<kept_span> spans_;
-  std::vector<capture> captures_;  // of each node
+  std::vector<device_span> early_spans_;     // of passes that begin after what was read
+  std::vector<counted_range> early_counts_;  // the same
+  std::vector<capture> captures_;            // of each node
   std::unordered_map<std::uint64_t, request_state> requests_;
   std::unordered_map<std::uint64_t, std::uint64_t>
       early_ends_;  // of requests whose begin was not read so far

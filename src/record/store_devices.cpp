@@ -12,6 +12,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace varve::record {
 
@@ -109,33 +110,43 @@ void store::add_device_activity(const trace& batch, std::size_t i) {
   to.kind.push_back(from.kind[i]);
 }
 
-void store::take_over(const std::vector<device_span>& spans) noexcept {
-  for (const device_span& s : spans) {
-    const std::uint32_t pass = range_of(s.pass);
-    try {
-      if (pass != none && keep(lost_details, sizeof(kept_span))) {
-        spans_.push_back({s.ticks, {s.begin, s.end, pass, t_.intern_stream(s.stream)}});
+// Between a drain and this a pass may have begun and ended: what tells of it waits until that is read.
+template <class Told, class Add>
+void store::take_told(const std::vector<Told>& told, std::uint64_t Told::*token, std::vector<Told>& early,
+                      const Add& add) noexcept {
+  const std::vector<Told> waited = std::exchange(early, {});
+  for (const std::vector<Told>* const some : {&waited, &told}) {
+    for (const Told& one : *some) {
+      try {
+        if (!reach(one.*token)) {
+          early.push_back(one);
+        } else if (const std::uint32_t range = range_of(one.*token); range != none) {
+          add(one, range);
+        }
+      } catch (...) {
+        starve();
+        ++over_memory_[lost_details];
       }
-    } catch (...) {
-      starve();
-      ++over_memory_[lost_details];
     }
   }
 }
 
-void store::take_over(const std::vector<counted_range>& counts) noexcept {
-  for (const counted_range& c : counts) {
-    const std::uint32_t range = range_of(c.token);
-    try {
-      if (range != none && keep(lost_details, sizeof(range_count))) {
-        t_.counts.push_back(c.count);
-        t_.counts.back().range = range;
-      }
-    } catch (...) {
-      starve();
-      ++over_memory_[lost_details];
+void store::take_over(const std::vector<device_span>& spans) noexcept {
+  take_told(spans, &device_span::pass, early_spans_, [this](const device_span& s, std::uint32_t pass) {
+    if (keep(lost_details, sizeof(kept_span))) {
+      spans_.push_back({s.ticks, {s.begin, s.end, pass, t_.intern_stream(s.stream)}});
     }
-  }
+  });
+}
+
+void store::take_over(const std::vector<counted_range>& counts) noexcept {
+  take_told(counts, &counted_range::token, early_counts_,
+            [this](const counted_range& c, std::uint32_t range) {
+              if (keep(lost_details, sizeof(range_count))) {
+                t_.counts.push_back(c.count);
+                t_.counts.back().range = range;
+              }
+            });
 }
 
 void store::resolve_aliases(std::vector<std::uint32_t>& correlations, std::size_t first) const {

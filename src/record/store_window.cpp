@@ -102,14 +102,19 @@ trace store::take_finished(const clock_mapping& clock, std::uint64_t end,
       out.memory_events.push_back(m);
     }
   }
-  become(rest_of_cut(c, all));
+  become(rest_of_cut(c, all, clock));
   taken_until_ = out.end;
   least_ = c.overlaps() ? 0 : out.end;
   return out;
 }
 
-// Times of what stays are ticks again, or of the devices' clock: by index it is the same as in `all`.
-store::remainder store::rest_of_cut(const cut& c, const trace& all) const {
+// Times of what stays are ticks again, or of the devices' clock, which may have been set since: by index it
+// is the same as in `all`.
+store::remainder store::rest_of_cut(const cut& c, const trace& all, const clock_mapping& clock) const {
+  const auto settled = [&](time_ns at) {
+    const time_ns within = std::max(all.begin, std::min(at, all.end));
+    return clock.has_steps() && at != 0 ? at - clock.steps_until(at, within) : at;
+  };
   remainder rest;
   row_copy copy{t_, rest.t};
   std::vector<bool> stays = c.ranges();
@@ -138,15 +143,15 @@ store::remainder store::rest_of_cut(const cut& c, const trace& all) const {
   for (std::size_t i = 0; i < stays.size(); ++i) {
     const std::uint32_t id = device_activities_.correlation[i];
     const std::uint32_t call = i < unresolved_ ? id : aliases_.outer_of(id);
-    stays[i] = !c.takes(call, device_activities_.begin[i]);
+    stays[i] = !c.takes(call, settled(device_activities_.begin[i]));
     rest.unresolved += stays[i] && i < unresolved_ ? 1U : 0U;
-    const time_ns ended = device_activities_.end[i];
+    const time_ns ended = settled(device_activities_.end[i]);
     rest.late +=
         taken_until_ && !stays[i] && c.call_of(call) == none && ended != 0 && ended <= all.begin ? 1U : 0U;
   }
   copy.activities(device_activities_, stays, rest.device_activities);
   for (const memory_event& m : t_.memory_events) {
-    if (m.at >= c.at()) {
+    if (settled(m.at) >= c.at()) {
       rest.t.memory_events.push_back(m);
     }
   }

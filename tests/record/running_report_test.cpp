@@ -83,6 +83,29 @@ TEST_F(running_report, tells_of_all_passes_though_their_records_are_gone) {
   expect_passes(running.stop(), passes);
 }
 
+TEST_F(running_report, of_windows_without_anything_loses_nothing) {
+  varve::session session{options};
+  varve::running_report running{session, {0, {}}};
+  {
+    const varve::phase pass{varve::decode};
+    EXPECT_THAT(running.so_far().quality.losses, IsEmpty());
+  }
+  decode();
+  EXPECT_EQ(running.so_far().phases[0].passes, 2);
+  {
+    const varve::phase pass{varve::decode};
+    for (int i = 0; i < 2; ++i) {
+      const varve::report now = running.so_far();
+      EXPECT_EQ(now.phases[0].passes, 2);
+      EXPECT_THAT(now.quality.losses, IsEmpty());
+    }
+  }
+  const varve::report r = running.stop();
+  EXPECT_EQ(r.phases[0].passes, 3);
+  EXPECT_GT(r.begin, 0);
+  EXPECT_THAT(r.quality.losses, IsEmpty());
+}
+
 TEST_F(running_report, takes_by_itself) {
   varve::session session{options};
   varve::running_report running{session, {1'000'000, {}}};

@@ -96,6 +96,33 @@ TEST_F(store_test, waits_with_attributes_of_a_range_that_it_has_not_come_to) {
   EXPECT_EQ(whole.attributes[0].range, varve_test::find_range(whole, "late"));
 }
 
+// drain until | begin pass, end pass, its counts and span are handed over
+TEST_F(store_test, keeps_what_is_told_of_a_range_that_it_has_not_come_to) {
+  const std::uint64_t until = now();
+  const std::uint64_t pass = begin("pass");
+  end(pass);
+  records->drain(until);
+  const auto tell = [&](const std::vector<counted_range>& counts, const std::vector<device_span>& spans) {
+    records->take_over(counts);
+    records->take_over(spans);
+  };
+  tell({{pass, {varve::none, 0, 42}}}, {{pass, {}, until, 0, 10}});
+  EXPECT_THAT(copy(until).counts, IsEmpty());
+  EXPECT_THAT(copy(until).losses, IsEmpty());
+
+  records->drain(now());
+  tell({}, {});
+  const varve::trace t = copy(now());
+  ASSERT_EQ(t.counts.size(), 1U);
+  EXPECT_EQ(t.counts[0].range, 0U);
+  EXPECT_EQ(t.counts[0].value, 42);
+  ASSERT_EQ(t.event_spans.size(), 1U);
+  EXPECT_EQ(t.event_spans[0].range, 0U);
+  EXPECT_THAT(t.losses, IsEmpty());
+  tell({}, {});
+  EXPECT_EQ(copy(now()).counts.size(), 1U);
+}
+
 TEST_F(store_test, is_not_held_up_by_a_token_that_nobody_gave_out) {
   const std::uint64_t mine = begin("mine");
   end(log().adopt(place(mine + (std::uint64_t{1000} << 2U)), true));  // of this log, not begun
@@ -261,10 +288,10 @@ TEST_F(store_test, what_is_not_kept_is_counted_by_its_kind_once) {
 // Of a device, whose records come when what they are of was taken.
 class late_records : public store_test {
  protected:
-  varve::trace take() {
-    const std::uint64_t until = now();
+  varve::trace take() { return take({}, now()); }
+  varve::trace take(const clock_mapping& clock, std::uint64_t until) {
     records->drain(until);
-    return records->take_finished({}, until, {}, 0);
+    return records->take_finished(clock, until, {}, 0);
   }
   void ran(varve::time_ns begin, varve::time_ns end) {
     varve::trace batch;
@@ -299,6 +326,28 @@ TEST_F(late_records, of_memory_are_of_the_next_window) {
   ASSERT_EQ(rest.memory_events.size(), 1U);
   EXPECT_EQ(rest.memory_events[0].at, first.end);
   EXPECT_EQ(rest.memory_events[0].bytes, 64);
+}
+
+// The device clock is set forward by 5 s between 1 and 2 s; something is allocated at 2.5 s.
+TEST_F(late_records, of_a_clock_that_was_set_are_in_one_window) {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const std::uint64_t start = records->begin();
+  std::vector<clock_anchor> anchors;
+  for (std::uint64_t s = 0; s < 8; ++s) {
+    const auto at = static_cast<varve::time_ns>(start + s * second);
+    anchors.push_back({start + s * second, at, s < 2 ? at : at + 5 * varve::time_ns{second}, 0});
+  }
+  const clock_mapping clock{anchors};
+  ASSERT_TRUE(clock.has_steps());
+  end(begin("layer"));
+  varve::trace batch;
+  batch.memory_events.push_back({anchors[2].epoch + 500'000'000, 64, true});
+  records->take_over(batch);
+  const varve::trace first = take(clock, start + 3 * second);
+  ASSERT_EQ(first.memory_events.size(), 1U);
+  EXPECT_EQ(first.memory_events[0].at, anchors[2].monotonic + 500'000'000);
+  end(begin("layer"));
+  EXPECT_THAT(take(clock, start + 4 * second).memory_events, IsEmpty());
 }
 
 TEST_F(store_test, names_the_range_that_holds_up_takes) {
