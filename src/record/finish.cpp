@@ -204,9 +204,10 @@ std::vector<loss> store::losses() const {
        "attributes, work, graph nodes or calls' ids not kept: trace memory full (raise "
        "session_options::trace_memory)"},
       {unknown_ranges_, "attributes or handed-over work of a range that was not recorded"},
-      {early_ends_.size() + unknown_requests_,
+      {unknown_requests_ + (last_ ? early_ends_.size() : 0),  // else their begin may be to come
        "ends of requests that began before the session or were not kept"},
-      {early_links_.size(), "passes that served requests that began before the session or were not kept"},
+      {last_ ? early_links_.size() : 0,
+       "passes that served requests that began before the session or were not kept"},
       {ended_open_, "ranges still open when their thread ended"},
       {late_, "activities whose records came after their pass had been taken"},
       {labels_of_graphs().without_path(),

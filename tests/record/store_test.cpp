@@ -123,6 +123,16 @@ TEST_F(store_test, keeps_what_is_told_of_a_range_that_it_has_not_come_to) {
   EXPECT_EQ(copy(now()).counts.size(), 1U);
 }
 
+TEST_F(store_test, a_request_that_may_be_to_come_is_no_loss_before_the_end) {
+  const std::uint64_t pass = begin("pass");
+  const slot serves[] = {make_slot(event::attribute, key_serves, pass), {7, 0}};
+  log().append(serves, 2);
+  end(pass);
+  EXPECT_THAT(copy(now()).losses, IsEmpty());
+  records->drain(now(), true);
+  EXPECT_EQ(varve_test::lost(records->copy({}, now()), "passes that served requests"), 1U);
+}
+
 TEST_F(store_test, is_not_held_up_by_a_token_that_nobody_gave_out) {
   const std::uint64_t mine = begin("mine");
   end(log().adopt(place(mine + (std::uint64_t{1000} << 2U)), true));  // of this log, not begun
