@@ -27,7 +27,7 @@ struct running_report::impl {
 
   std::mutex adding;  // guards what follows
   report total;
-  trace unheld;  // losses and cost that came with windows of no length
+  trace unheld;  // what windows of no length have told since the last that had some
   bool stopped = false;
   std::uint64_t failed = 0;  // windows that there was no memory for
 
@@ -47,13 +47,12 @@ struct running_report::impl {
 /// among others: what it tells goes with the next.
 void running_report::impl::add(trace t) noexcept {
   try {
-    const bool is_window = t.end > t.begin;
-    trace& into = is_window ? t : unheld;
-    for (const loss& l : (is_window ? unheld : t).losses) {
-      into.lose(l.what, l.where, l.count);
+    for (const loss& l : unheld.losses) {
+      t.lose(l.what, l.where, l.count);
     }
-    into.own_overhead += (is_window ? unheld : t).own_overhead;
-    if (!is_window) {
+    t.own_overhead += unheld.own_overhead;
+    if (t.end <= t.begin) {
+      unheld = std::move(t);
       return;
     }
     report sum = total;
@@ -98,8 +97,10 @@ void running_report::impl::end_thread() noexcept {
 
 report running_report::impl::shown() const {
   report r = total;
-  for (const loss& l : unheld.losses) {
-    r.quality.losses.push_back(l);
+  if (total.end == 0) {
+    r = analyze(unheld, options.analysis);
+  } else {
+    r.quality.losses.insert(r.quality.losses.end(), unheld.losses.begin(), unheld.losses.end());
   }
   if (failed != 0) {
     r.quality.losses.push_back(

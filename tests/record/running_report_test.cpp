@@ -88,7 +88,10 @@ TEST_F(running_report, of_windows_without_anything_loses_nothing) {
   varve::running_report running{session, {0, {}}};
   {
     const varve::phase pass{varve::decode};
-    EXPECT_THAT(running.so_far().quality.losses, IsEmpty());
+    const varve::report none = running.so_far();
+    EXPECT_THAT(none.quality.losses, IsEmpty());
+    EXPECT_EQ(none.source, "session");
+    EXPECT_EQ(none.quality.collectors.size(), session.status().collectors.size());
   }
   decode();
   EXPECT_EQ(running.so_far().phases[0].passes, 2);
@@ -149,6 +152,7 @@ TEST_F(running_report, of_a_refused_session_says_why) {
   const varve::report r = running.stop();
   ASSERT_EQ(r.quality.losses.size(), 1U);
   EXPECT_THAT(r.quality.losses[0].what, testing::HasSubstr("another session is running"));
+  EXPECT_EQ(r.source, "session");
 }
 
 }  // namespace
