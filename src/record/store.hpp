@@ -209,6 +209,7 @@ class store {
   void convert(trace& t, const clock_mapping& clock) const;
   void add_spans(trace& t, const clock_mapping& clock) const;
   void add_devices(trace& t, const clock_mapping& clock) const;
+  static time_ns steps_at(time_ns at, const trace& t, const clock_mapping& clock) noexcept;
   static void settle(trace& t, const clock_mapping& clock, std::size_t first);
   static void remove_outside(trace& t, std::size_t first);
   void share_captured_work(trace& t) const;

@@ -197,6 +197,11 @@ void store::add_devices(trace& t, const clock_mapping& clock) const {
                    [](const memory_event& a, const memory_event& b) { return a.at < b.at; });
 }
 
+// By how much the device clock had been set when it showed `at`, where no call tells when that was.
+time_ns store::steps_at(time_ns at, const trace& t, const clock_mapping& clock) noexcept {
+  return clock.steps_until(at, std::max(t.begin, std::min(at, t.end)));
+}
+
 // Where the device clock was set, times of after it go on from those of before, as the host's do. When work
 // ran is told by its call.
 void store::settle(trace& t, const clock_mapping& clock, std::size_t first) {
@@ -204,20 +209,19 @@ void store::settle(trace& t, const clock_mapping& clock, std::size_t first) {
   for (std::size_t c = 0; c < t.calls.size(); ++c) {
     called.emplace(t.calls.correlation[c], t.calls.begin[c]);
   }
-  const auto within = [&](time_ns at) { return std::max(t.begin, std::min(at, t.end)); };
   activity_columns& all = t.activities;
   for (std::size_t i = first; i < all.size(); ++i) {
     if (all.begin[i] == 0 || all.end[i] == 0) {
       continue;  // no time
     }
     const auto call = called.find(all.correlation[i]);
-    const time_ns steps =
-        clock.steps_until(all.begin[i], call != called.end() ? call->second : within(all.begin[i]));
+    const time_ns steps = call != called.end() ? clock.steps_until(all.begin[i], call->second)
+                                               : steps_at(all.begin[i], t, clock);
     all.begin[i] -= steps;
     all.end[i] -= steps;
   }
   for (memory_event& m : t.memory_events) {
-    m.at -= clock.steps_until(m.at, within(m.at));
+    m.at -= steps_at(m.at, t, clock);
   }
 }
 

@@ -112,8 +112,7 @@ trace store::take_finished(const clock_mapping& clock, std::uint64_t end,
 // is the same as in `all`.
 store::remainder store::rest_of_cut(const cut& c, const trace& all, const clock_mapping& clock) const {
   const auto settled = [&](time_ns at) {
-    const time_ns within = std::max(all.begin, std::min(at, all.end));
-    return clock.has_steps() && at != 0 ? at - clock.steps_until(at, within) : at;
+    return clock.has_steps() && at != 0 ? at - steps_at(at, all, clock) : at;
   };
   remainder rest;
   row_copy copy{t_, rest.t};
